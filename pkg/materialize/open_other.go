@@ -1,0 +1,5 @@
+//go:build !unix
+
+package materialize
+
+const openFlags = 0

@@ -1,0 +1,129 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/docker-workspace/docker-workspace/pkg/manifest"
+	"github.com/docker-workspace/docker-workspace/pkg/materialize"
+	"github.com/docker-workspace/docker-workspace/pkg/plan"
+)
+
+// ApplyOptions says how a manifest becomes a workspace.
+type ApplyOptions struct {
+	// Name of the workspace and its container; empty is the manifest's.
+	Name string
+	// BaseDir is where relative host paths start. Empty forbids host sources.
+	BaseDir string
+	// Strategy, Pull, Recreate and OnlyEphemeral are as in plan.Request.
+	Strategy      plan.Strategy
+	Pull          plan.Pull
+	Recreate      bool
+	OnlyEphemeral bool
+	// Keep leaves what a failed apply made for a look at it.
+	Keep bool
+	// Concurrency bounds how many entries are read or cloned at the same time;
+	// 0 selects materialize.DefaultConcurrency.
+	Concurrency int
+	// RegistryAuth returns the X-Registry-Auth value for a reference; nil pulls
+	// anonymously.
+	RegistryAuth func(ref string) (string, error)
+	// GPUs is as in docker run --gpus.
+	GPUs string
+	// WorkingDir of the container, relative to the root; empty is the root.
+	WorkingDir string
+}
+
+// Result is what an apply did.
+type Result struct {
+	Name        string      `json:"name"`
+	ContainerID string      `json:"container_id"`
+	Image       ImageResult `json:"image"`
+	materialize.Result
+	Git        []GitResult      `json:"git"`
+	Ports      []Port           `json:"ports"`
+	Warnings   []string         `json:"warnings"`
+	Operations []plan.Operation `json:"operations"`
+	// Durations are milliseconds by phase.
+	Durations map[string]int64 `json:"durations_ms"`
+}
+
+// ImageResult names the image that the container runs.
+type ImageResult struct {
+	Reference      string `json:"reference"`
+	ManifestDigest string `json:"manifest_digest,omitempty"`
+	ConfigDigest   string `json:"config_digest,omitempty"`
+	// EngineID is the engine's own id, comparable on one engine only.
+	EngineID string `json:"engine_id"`
+}
+
+// GitResult is one clone.
+type GitResult struct {
+	Path   string `json:"path"`
+	URL    string `json:"url"`
+	Ref    string `json:"ref,omitempty"`
+	Commit string `json:"commit"`
+}
+
+// Plan derives what Apply would do, and does nothing. The manifest is the
+// effective one: Base set, overrides of the caller merged.
+func (c *Client) Plan(ctx context.Context, m *manifest.Manifest, opts ApplyOptions) (*plan.Plan, error) {
+	a, err := c.observe(ctx, m, opts)
+	if err != nil {
+		return nil, err
+	}
+	return a.plan, a.close(ctx, nil)
+}
+
+// Apply makes the workspace be what the manifest says. An existing one is kept:
+// see plan.Compute. On any failure, cancellation included, everything that was
+// made is removed again, unless opts.Keep.
+func (c *Client) Apply(ctx context.Context, m *manifest.Manifest, opts ApplyOptions) (*Result, error) {
+	begin := time.Now()
+	a, err := c.observe(ctx, m, opts)
+	if err != nil {
+		return nil, err
+	}
+	a.result.Durations["observe"] = time.Since(begin).Milliseconds()
+	for _, w := range a.plan.Warnings {
+		c.emit(Event{State: Warning, Text: w})
+	}
+	err = a.execute(ctx)
+	if err == nil {
+		err = a.finish(ctx)
+	}
+	if err != nil {
+		return nil, a.close(ctx, a.rollback(ctx, err))
+	}
+	a.result.Durations["total"] = time.Since(begin).Milliseconds()
+	return a.result, a.close(ctx, nil)
+}
+
+// rollback undoes, last first, what was done before err.
+func (a *apply) rollback(ctx context.Context, err error) error {
+	if a.opts.Keep && a.container != "" {
+		return fmt.Errorf("%w (kept as container %q: docker exec -it %s sh; docker workspace rm %s)", err, a.temporary, a.temporary, a.temporary)
+	}
+	return cleanup(ctx, err, func(ctx context.Context) error {
+		var problems []error
+		for i := len(a.undo) - 1; i >= 0; i-- {
+			problems = append(problems, a.undo[i](ctx))
+		}
+		return errors.Join(problems...)
+	})
+}
+
+func (a *apply) close(ctx context.Context, err error) error {
+	return cleanup(ctx, err, func(ctx context.Context) error {
+		var problems []error
+		if a.baseFS != nil {
+			problems = append(problems, a.baseFS.Close(ctx))
+		}
+		if a.sources != nil {
+			problems = append(problems, a.sources.Close())
+		}
+		return errors.Join(problems...)
+	})
+}

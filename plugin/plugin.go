@@ -1,0 +1,137 @@
+// Package plugin is the command line: the cobra tree, the handshake of a Docker
+// CLI plugin, and what is shown of progress and results.
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/docker/cli/cli-plugins/metadata"
+	pluginlib "github.com/docker/cli/cli-plugins/plugin"
+	"github.com/docker/cli/cli/command"
+	cliflags "github.com/docker/cli/cli/flags"
+	"github.com/spf13/cobra"
+)
+
+// version is set by release builds.
+var version = "dev"
+
+// Main runs the process' command line and returns its exit code.
+func Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// The first signal cancels, so that what was begun is undone. A second one
+	// finds the default again and ends the process.
+	context.AfterFunc(ctx, stop)
+
+	docker, err := command.NewDockerCli()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return exitFailed
+	}
+	app := &app{docker: docker}
+	if pluginlib.RunningStandalone() {
+		err = standalone(ctx, app)
+	} else {
+		err = asPlugin(ctx, app)
+	}
+	return app.report(err, ctx.Err() != nil)
+}
+
+// app is what the commands share.
+type app struct {
+	docker *command.DockerCli
+	// jsonErrors says that the command prints JSON, its errors included.
+	jsonErrors bool
+}
+
+func asPlugin(ctx context.Context, a *app) error {
+	root := newRoot(a)
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		// The framework adds the plugin socket, which the docker command closes
+		// when it is told to stop; on a terminal ^C comes to us directly.
+		cmd.SetContext(ctx)
+		return pluginlib.PersistentPreRunE(cmd, args)
+	}
+	return pluginlib.RunPlugin(a.docker, root, metadata.Metadata{
+		SchemaVersion: "0.1.0",
+		Vendor:        "docker-workspace",
+		Version:       version,
+		URL:           "https://github.com/docker-workspace/docker-workspace",
+	})
+}
+
+func standalone(ctx context.Context, a *app) error {
+	root := newRoot(a)
+	root.Use = filepath.Base(os.Args[0]) + " [OPTIONS] COMMAND"
+	opts := cliflags.NewClientOptions()
+	opts.InstallFlags(root.PersistentFlags())
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		opts.SetDefaultOptions(cmd.Flags())
+		return a.docker.Initialize(opts)
+	}
+	return root.ExecuteContext(ctx)
+}
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:              "workspace",
+		Short:            "Declare what exists before work starts, and get it in a container",
+		SilenceUsage:     true,
+		SilenceErrors:    true,
+		TraverseChildren: true,
+		Args:             noCommand,
+		RunE:             func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetOut(a.docker.Out())
+	root.SetErr(a.docker.Err())
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
+	root.AddCommand(
+		newInit(a), newValidate(a), newConfig(a), newPlan(a), newApply(a),
+		newList(a), newInspect(a), newExec(a), newShell(a), newRemove(a), newVersion(a),
+	)
+	return root
+}
+
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := fmt.Errorf("unknown command %q", args[0])
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		err = fmt.Errorf("%w, did you mean %q?", err, near[0])
+	}
+	return usageError(cmd, err)
+}
+
+// exactly and atLeast give usage errors in our words.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usageError(cmd, fmt.Errorf("needs %s", what))
+		}
+		return nil
+	}
+}
+
+func atLeast(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < n {
+			return usageError(cmd, fmt.Errorf("needs %s", what))
+		}
+		return nil
+	}
+}
+
+func atMost(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > n {
+			return usageError(cmd, fmt.Errorf("takes %s", what))
+		}
+		return nil
+	}
+}
