@@ -46,7 +46,6 @@ func (f *applyFlags) flags(cmd *cobra.Command) {
 
 // options loads the manifest and settles what is wanted of it.
 func (a *app) options(cmd *cobra.Command, f *applyFlags) (*loaded, workspace.ApplyOptions, error) {
-	a.jsonErrors = f.format == "json"
 	if f.concurrency < 1 {
 		return nil, workspace.ApplyOptions{}, usageError(cmd, fmt.Errorf("--max-entry-concurrency %d is below 1", f.concurrency))
 	}

@@ -26,7 +26,6 @@ manifest is invalid.`,
   docker workspace validate -f workspace.yaml --format json`,
 		Args: atMost(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a.jsonErrors = format == "json"
 			l, err := a.load(&s)
 			var invalid *manifest.InvalidError
 			var findings []manifest.Finding
@@ -117,7 +116,6 @@ func newConfig(a *app) *cobra.Command {
   docker workspace config --digest`,
 		Args: atMost(0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
-			a.jsonErrors = format == "json"
 			l, err := a.load(&s)
 			if err != nil {
 				return err

@@ -25,7 +25,6 @@ func newList(a *app) *cobra.Command {
   docker workspace ls --format '{{.Name}} {{.Status}}'`,
 		Args: atMost(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a.jsonErrors = format == "json"
 			client, err := a.client(nil)
 			if err != nil {
 				return err
@@ -66,17 +65,9 @@ func writeTable(w io.Writer, list []workspace.Workspace) error {
 	fmt.Fprintln(t, "NAME\tSTATUS\tMANIFEST\tIMAGE\tAGE")
 	for _, item := range list {
 		_, manifest, _ := strings.Cut(item.Manifest, ":")
-		fmt.Fprintf(t, "%s\t%s\t%.12s\t%s\t%s\n", item.Container, item.Status, manifest, imageName(item), units.HumanDuration(time.Since(item.Created)))
+		fmt.Fprintf(t, "%s\t%s\t%.12s\t%s\t%s\n", item.Container, item.Status, manifest, item.Image, units.HumanDuration(time.Since(item.Created)))
 	}
 	return t.Flush()
-}
-
-// imageName is the base for a workspace that runs on it by its id.
-func imageName(item workspace.Workspace) string {
-	if strings.HasPrefix(item.Image, "sha256:") {
-		return item.Base
-	}
-	return item.Image
 }
 
 func writeTemplate(w io.Writer, format string, v any) error {
@@ -101,7 +92,6 @@ func newInspect(a *app) *cobra.Command {
 		Args:              atLeast(1, "a NAME"),
 		ValidArgsFunction: a.completeNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.jsonErrors = format == "json"
 			client, err := a.client(nil)
 			if err != nil {
 				return err

@@ -45,7 +45,7 @@ func Main() int {
 // app is what the commands share.
 type app struct {
 	docker *command.DockerCli
-	// jsonErrors says that the command prints JSON, its errors included.
+	// jsonErrors says that JSON was asked for, and so of errors too.
 	jsonErrors bool
 }
 
@@ -55,6 +55,7 @@ func asPlugin(ctx context.Context, a *app) error {
 		// The framework adds the plugin socket, which the docker command closes
 		// when it is told to stop; on a terminal ^C comes to us directly.
 		cmd.SetContext(ctx)
+		a.noteFormat(cmd)
 		return pluginlib.PersistentPreRunE(cmd, args)
 	}
 	return pluginlib.RunPlugin(a.docker, root, metadata.Metadata{
@@ -71,10 +72,16 @@ func standalone(ctx context.Context, a *app) error {
 	opts := cliflags.NewClientOptions()
 	opts.InstallFlags(root.PersistentFlags())
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		a.noteFormat(cmd)
 		opts.SetDefaultOptions(cmd.Flags())
 		return a.docker.Initialize(opts)
 	}
 	return root.ExecuteContext(ctx)
+}
+
+func (a *app) noteFormat(cmd *cobra.Command) {
+	format := cmd.Flags().Lookup("format")
+	a.jsonErrors = format != nil && format.Changed && format.Value.String() == "json"
 }
 
 func newRoot(a *app) *cobra.Command {

@@ -12,7 +12,8 @@ import (
 // the container; the container need not run. Modes and numeric owners are the
 // headers'. Existing files are replaced; a file does not replace a directory
 // nor a directory a file. When reading the stream fails, that error is
-// returned, and what came before it may already be extracted.
+// returned, and what came before it may already be extracted. After another
+// error the stream may still be read from for a moment.
 func (c *Client) PutArchive(ctx context.Context, id, dir string, tar io.Reader) error {
 	source := &sourceReader{Reader: tar}
 	err := c.docker.CopyToContainer(ctx, id, dir, source, container.CopyToContainerOptions{})
@@ -24,7 +25,9 @@ func (c *Client) PutArchive(ctx context.Context, id, dir string, tar io.Reader) 
 
 // GetArchive streams path, and what is below it, as a tar whose names start
 // with the last element of path. A symbolic link at path itself is not
-// followed. A missing path gives [ErrNotFound]. The caller closes the reader.
+// followed. Header modes of some engines carry the file type besides the
+// permission bits. A missing path gives [ErrNotFound]. The caller closes the
+// reader.
 func (c *Client) GetArchive(ctx context.Context, id, path string) (io.ReadCloser, error) {
 	body, _, err := c.docker.CopyFromContainer(ctx, id, path)
 	if err != nil {

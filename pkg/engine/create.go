@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -160,13 +162,11 @@ func hostConfig(spec ContainerSpec, bindings nat.PortMap) (*container.HostConfig
 func portMaps(ports []PortBinding) (nat.PortSet, nat.PortMap, error) {
 	exposed, bindings := nat.PortSet{}, nat.PortMap{}
 	for _, p := range ports {
-		protocol := p.Protocol
-		if protocol == "" {
-			protocol = "tcp"
-		}
-		port, err := nat.NewPort(protocol, strconv.Itoa(p.ContainerPort))
-		if err != nil || p.ContainerPort < 1 {
-			return nil, nil, fmt.Errorf("publish port %d/%s: a port is 1 to 65535 with tcp, udp or sctp", p.ContainerPort, protocol)
+		protocol := cmp.Or(p.Protocol, "tcp")
+		port := nat.Port(strconv.Itoa(p.ContainerPort) + "/" + protocol)
+		inRange := p.ContainerPort >= 1 && p.ContainerPort <= 65535 && p.HostPort >= 0 && p.HostPort <= 65535
+		if !inRange || !slices.Contains([]string{"tcp", "udp", "sctp"}, protocol) {
+			return nil, nil, fmt.Errorf("publish port %s at host port %d: want 1 to 65535 and tcp, udp or sctp", port, p.HostPort)
 		}
 		binding := nat.PortBinding{HostIP: p.HostIP}
 		if p.HostPort != 0 {

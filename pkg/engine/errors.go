@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/client"
@@ -26,7 +27,7 @@ var (
 	ErrUnsupported = errors.New("unsupported by the engine")
 )
 
-// answerError is the engine's message under one of the sentinels.
+// answerError is the engine's message, under one of the sentinels or nil.
 type answerError struct {
 	kind    error
 	message string
@@ -41,19 +42,19 @@ func classify(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	message := strings.TrimPrefix(err.Error(), "Error response from daemon: ")
+	answer := &answerError{message: strings.TrimPrefix(err.Error(), "Error response from daemon: "), cause: err}
 	switch {
 	case client.IsErrConnectionFailed(err):
-		message += " (start the engine, or choose another one: docker context ls)"
-		return &answerError{kind: ErrUnavailable, message: message, cause: err}
+		answer.kind = ErrUnavailable
+		answer.message += " (start the engine, or choose another one: docker context ls)"
 	case cerrdefs.IsNotFound(err):
-		return &answerError{kind: ErrNotFound, message: message, cause: err}
-	case cerrdefs.IsConflict(err), strings.Contains(message, "port is already allocated"):
-		return &answerError{kind: ErrConflict, message: message, cause: err}
+		answer.kind = ErrNotFound
+	case cerrdefs.IsConflict(err), strings.Contains(answer.message, "port is already allocated"):
+		answer.kind = ErrConflict
 	case cerrdefs.IsNotImplemented(err):
-		return &answerError{kind: ErrUnsupported, message: message, cause: err}
+		answer.kind = ErrUnsupported
 	}
-	return errors.New(message)
+	return answer
 }
 
 // ignoreNotFound makes removals idempotent.
@@ -69,21 +70,22 @@ func ignoreNotFound(err error) error {
 // source's own error is the one that helps.
 type sourceReader struct {
 	io.Reader
-	err error
+	// The HTTP client may go on reading for a moment after it has an answer.
+	failure atomic.Pointer[error]
 }
 
 func (s *sourceReader) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		s.err = err
+		s.failure.Store(&err)
 	}
 	return n, err
 }
 
 // blame prefers the source's error over what the engine made of the broken stream.
 func (s *sourceReader) blame(err error) error {
-	if s.err != nil {
-		return fmt.Errorf("read what to send: %w", s.err)
+	if failure := s.failure.Load(); failure != nil {
+		return fmt.Errorf("read what to send: %w", *failure)
 	}
 	return err
 }

@@ -97,12 +97,12 @@ func (c *Client) exec(ctx context.Context, id string, spec ExecSpec) (int, error
 	}
 	select {
 	case err := <-inputFailed:
-		return 0, fmt.Errorf("read its input: %w", err)
+		return 0, err
 	default:
 	}
 	// An engine that closes a connection while input is left unread, because the
 	// command ended before it, resets it once all output is delivered.
-	if err != nil && !(spec.Stdin != nil && errors.Is(err, syscall.ECONNRESET)) {
+	if err != nil && (spec.Stdin == nil || !errors.Is(err, syscall.ECONNRESET)) {
 		return 0, fmt.Errorf("copy its output: %w", err)
 	}
 	return c.exitCode(ctx, execID, string(stdout.head))
@@ -159,17 +159,18 @@ func (c *Client) attachExec(ctx context.Context, execID string, tty bool) (*type
 func sendInput(conn *types.HijackedResponse, tty bool, stdin io.Reader, failed chan<- error) {
 	source := &sourceReader{Reader: stdin}
 	_, _ = io.Copy(conn.Conn, source)
-	switch {
-	case source.err != nil:
-		failed <- source.err
+	if err := source.blame(nil); err != nil {
+		failed <- err
 		conn.Close()
-	case tty:
+		return
+	}
+	if tty {
 		// Closing this direction of a terminal session would make the engine drop
 		// the output, too. The first ^D ends an unfinished line, the second the input.
 		_, _ = io.WriteString(conn.Conn, "\x04\x04")
-	default:
-		_ = conn.CloseWrite()
+		return
 	}
+	_ = conn.CloseWrite()
 }
 
 func copyOutput(conn *types.HijackedResponse, tty bool, stdout, stderr io.Writer) error {

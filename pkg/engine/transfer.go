@@ -70,6 +70,7 @@ func pullError(err error) error {
 // which formats it takes and whether layers that it already has may be omitted;
 // its refusal is an error although it answers with status 200. When reading r
 // fails, that error is returned instead of the engine's complaint about it.
+// After another error r may still be read from for a moment.
 func (c *Client) LoadImage(ctx context.Context, r io.Reader) error {
 	source := &sourceReader{Reader: r}
 	resp, err := c.docker.ImageLoad(ctx, source)

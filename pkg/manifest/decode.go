@@ -187,17 +187,22 @@ func (d *decoder) report(pos Position, at *docPath, code, message, suggestion st
 // reportValidation returns what the validator reports to. It drops what only
 // follows from a value that could not be decoded.
 func (d *decoder) reportValidation(root *node) func(*docPath, Finding) {
-	failed := map[string]bool{}
+	failed := map[string]bool{} // true for the place itself, false around it
 	for _, at := range d.failed {
 		for p := at; p != nil; p = p.parent {
-			failed[p.String()] = true
+			if _, ok := failed[p.String()]; !ok {
+				failed[p.String()] = false
+			}
 		}
+		failed[at.String()] = true
 	}
 	return func(at *docPath, f Finding) {
 		f.Path = at.String()
-		if f.Severity == SeverityError && failed[f.Path] {
+		itself, around := failed[f.Path]
+		if itself || around && (f.Code == CodeMissing || f.Code == CodeConflict) {
 			return
 		}
-		d.findings.add(f, locate(root, at))
+		pos, _ := locate(root, at)
+		d.findings.add(f, pos)
 	}
 }

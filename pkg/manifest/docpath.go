@@ -12,6 +12,9 @@ type docPath struct {
 	kind   stepKind
 	name   string
 	index  int
+	// pos is where the key stands, if that is known. It tells keys apart
+	// that are equal only after cleaning.
+	pos Position
 }
 
 type stepKind uint8
@@ -64,19 +67,15 @@ func (p *docPath) write(b *strings.Builder) {
 	}
 }
 
-// locate finds the key or element that p names, or else the nearest thing
-// around it that the document does have.
-func locate(root *node, p *docPath) Position {
-	pos, _ := walk(root, p)
-	return pos
-}
-
-// walk returns the position of p, and its node unless the document lacks it.
-func walk(root *node, p *docPath) (Position, *node) {
+// locate returns the position of what p names, or else of the nearest thing
+// around it that the document does have; in that case without a node. Keys
+// that the document chooses are meant themselves, other keys stand for their
+// values.
+func locate(root *node, p *docPath) (Position, *node) {
 	if p == nil {
 		return root.pos, root
 	}
-	pos, n := walk(root, p.parent)
+	pos, n := locate(root, p.parent)
 	if n == nil {
 		return pos, nil
 	}
@@ -90,7 +89,10 @@ func walk(root *node, p *docPath) (Position, *node) {
 		n = environmentMap(n)
 	}
 	for _, pair := range n.pairs {
-		if pair.key == p.name || p.kind == keyStep && cleanOrSame(pair.key) == p.name {
+		switch {
+		case p.kind == fieldStep && pair.key == p.name:
+			return pair.value.pos, pair.value
+		case p.kind == keyStep && (pair.pos == p.pos || p.pos == Position{} && pair.key == p.name):
 			return pair.pos, pair.value
 		}
 	}

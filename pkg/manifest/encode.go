@@ -84,7 +84,9 @@ func omitted(v, byDefault reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map:
 		return v.IsNil() || v.Len() == 0 && byDefault.Len() == 0 || reflect.DeepEqual(v.Interface(), byDefault.Interface())
-	case reflect.String, reflect.Pointer, reflect.Interface:
+	case reflect.Interface:
+		return v.IsNil() || !byDefault.IsNil() && reflect.DeepEqual(encodeValue(v), encodeValue(byDefault))
+	case reflect.String, reflect.Pointer:
 		if v.IsZero() {
 			return true
 		}

@@ -262,7 +262,7 @@ func (v *validator) resources() {
 	v.notNegativeTime(at.field("session_timeout"), r.SessionTimeout)
 	for name, u := range sortedMap(r.Ulimits) {
 		if u.Soft < -1 || u.Hard < -1 || u.Hard >= 0 && (u.Soft > u.Hard || u.Soft < 0) {
-			v.invalid(at.field("ulimits").key(name), "soft %d and hard %d do not go together", u.Soft, u.Hard)
+			v.fail(at.field("ulimits").key(name), CodeConflict, fmt.Sprintf("soft %d and hard %d do not go together", u.Soft, u.Hard), "")
 		}
 	}
 }

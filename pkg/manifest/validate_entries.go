@@ -31,6 +31,7 @@ func (v *validator) entries() {
 func (v *validator) walkEntries(at *docPath, dir string, entries Entries, all *[]declared) {
 	for _, e := range entries {
 		at := at.key(e.Path)
+		at.pos = e.Pos
 		if e.Entry == nil {
 			v.fail(at, CodeMissing, "the entry is nil", "")
 			continue
@@ -38,15 +39,17 @@ func (v *validator) walkEntries(at *docPath, dir string, entries Entries, all *[
 		clean, err := CleanPath(e.Path)
 		if err != nil {
 			v.pathError(at, err)
-		} else {
-			e.Path = path.Join(dir, clean)
+			clean = e.Path
+		}
+		e.Path = path.Join(dir, clean)
+		if err == nil {
 			v.name(at, clean, e.Path)
 			*all = append(*all, declared{e, at, target(e)})
 		}
 		v.entry(at, e.Entry)
 		if d, ok := e.Entry.(*Dir); ok {
 			v.ephemeralDir(at, d)
-			v.walkEntries(at.field("children"), path.Join(dir, cleanOrSame(e.Path)), d.Children, all)
+			v.walkEntries(at.field("children"), e.Path, d.Children, all)
 		}
 	}
 }

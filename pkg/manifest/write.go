@@ -115,9 +115,14 @@ func yamlNode(n *node) *yaml.Node {
 
 // yamlString leaves the style of short strings to the encoder, which quotes
 // what another type could be read from, and puts text with lines in a block.
+// A blank at the start of a block would be taken for its indentation.
 func yamlString(s string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
-	if strings.Contains(s, "\n") {
+	switch {
+	case !strings.Contains(s, "\n"):
+	case strings.ContainsAny(s[:1], " \t\n"):
+		n.Style = yaml.DoubleQuotedStyle
+	default:
 		n.Style = yaml.LiteralStyle
 	}
 	return n

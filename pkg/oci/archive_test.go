@@ -182,17 +182,26 @@ func TestArchiveWriteOnto(t *testing.T) {
 		saved []member
 	}{
 		{"docker save before 25", []member{
-			{name: "1.json", content: "{}"}, {name: "a/VERSION", content: "1.0"}, {name: "a/json", content: "{}"},
-			{name: "a/layer.tar", content: high}, {name: "b/layer.tar", content: low}, {name: "c/layer.tar", link: "../b/layer.tar"},
+			{name: "1.json", content: "{}"},
+			{name: "a/VERSION", content: "1.0"},
+			{name: "a/json", content: "{}"},
+			{name: "a/layer.tar", content: high},
+			{name: "b/layer.tar", content: low},
+			{name: "c/layer.tar", link: "../b/layer.tar"},
 			{name: "manifest.json", content: "[]"},
 		}},
 		{"docker save since 25", []member{
-			{name: "blobs/sha256/1", content: `{"a": "config"}`}, {name: "blobs/sha256/2", content: low}, {name: "blobs/sha256/3", content: ""},
-			{name: "blobs/sha256/4", content: high}, {name: "index.json", content: "{}"}, {name: "manifest.json", content: "[]"},
+			{name: "blobs/sha256/1", content: `{"a": "config"}`},
+			{name: "blobs/sha256/2", content: low},
+			{name: "blobs/sha256/3", content: ""},
+			{name: "blobs/sha256/4", content: high},
+			{name: "index.json", content: "{}"},
+			{name: "manifest.json", content: "[]"},
 			{name: "oci-layout", content: "{}"},
 		}},
 		{"compressed blobs", []member{
-			{name: "blobs/sha256/1", content: gzipped(t, img.base[1])}, {name: "blobs/sha256/2", content: gzipped(t, empty)},
+			{name: "blobs/sha256/1", content: gzipped(t, img.base[1])},
+			{name: "blobs/sha256/2", content: gzipped(t, empty)},
 			{name: "blobs/sha256/3", content: gzipped(t, img.base[0])},
 		}},
 		{"manifest first", []member{

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"sync"
 
 	"github.com/opencontainers/go-digest"
 )
@@ -18,37 +19,29 @@ const (
 	copySize    = 128 << 10
 )
 
-// writeEntries writes the headers and contents of a part.
-func (l *Layer) writeEntries(ctx context.Context, p part, w io.Writer) ([]FileInfo, error) {
+var copyBuffers = sync.Pool{New: func() any { return new([copySize]byte) }}
+
+// writeEntries writes a run of entries, and says what their regular files hold.
+func writeEntries(ctx context.Context, w io.Writer, entries []Entry) ([]FileInfo, error) {
+	buf := copyBuffers.Get().(*[copySize]byte)
+	defer copyBuffers.Put(buf)
+	tw, sum := tar.NewWriter(w), sha256.New()
 	var files []FileInfo
-	tw := tar.NewWriter(w)
-	buf := make([]byte, copySize)
-	sum := sha256.New()
-	first := l.first.Load()
-	for i := range p.entries {
-		e := &p.entries[i]
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("write %q to layer: %w", e.Name, err)
-		}
+	for i := range entries {
+		e := &entries[i]
 		if err := tw.WriteHeader(e.header()); err != nil {
-			return nil, fmt.Errorf("write header of %q to layer: %w", e.Name, err)
+			return nil, fmt.Errorf("write header of %q: %w", e.Name, err)
 		}
 		if e.Type != tar.TypeReg {
 			continue
 		}
-		d, err := writeContent(ctx, tw, e, sum, buf)
-		if err == nil && first != nil && first.Files[p.files+len(files)].Digest != d {
-			err = fmt.Errorf("%w since the layer was first written", ErrChanged)
-		}
+		d, err := writeContent(ctx, tw, e, sum, buf[:])
 		if err != nil {
-			return nil, fmt.Errorf("write content of %q to layer: %w", e.Name, err)
+			return nil, fmt.Errorf("write content of %q: %w", e.Name, err)
 		}
 		files = append(files, FileInfo{Name: e.Name, Digest: d, Size: e.Size, Mode: e.Mode, UID: e.UID, GID: e.GID})
 	}
-	if err := tw.Flush(); err != nil {
-		return nil, fmt.Errorf("write layer: %w", err)
-	}
-	return files, nil
+	return files, tw.Flush()
 }
 
 // writeContent copies the content of e to w and returns its digest.

@@ -33,7 +33,8 @@ type Entry struct {
 	Size     int64  // length in bytes of a regular file's content
 	Linkname string // target of a symbolic link, stored verbatim
 
-	// Open gives the content of a regular file of Size > 0, from its start at each call. The layer closes it.
+	// Open gives the content of a regular file of Size > 0, from its start at each call. The layer closes it, and opens
+	// several files at once.
 	Open func() (io.ReadCloser, error)
 
 	// Implied marks a directory that nobody declared: what the base or an earlier entry has there keeps its mode and

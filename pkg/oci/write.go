@@ -7,15 +7,16 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"iter"
 	"runtime"
 	"sync"
 
 	"github.com/opencontainers/go-digest"
 )
 
-// partSize is how many bytes of content are read ahead as one part of the tar, and the most that a file in it may have.
-const partSize = 256 << 10
+const (
+	partSize = 256 << 10 // bytes of the tar that are rendered in memory at a time; a longer file is streamed
+	maxAhead = 8         // parts that are rendered at once; more processors gain nothing but memory
+)
 
 // Written is the result of writing a layer.
 type Written struct {
@@ -35,115 +36,119 @@ type FileInfo struct {
 
 // WriteTo streams the layer's tar to w. It may be called again: it writes the same bytes, or fails. An error about content
 // names the file, and wraps ErrChanged when the content is not as long as the entry says or not what the first write read.
-// On an error w holds an incomplete tar. Small files are opened ahead of their turn and concurrently.
+// On an error w holds an incomplete tar.
 func (l *Layer) WriteTo(ctx context.Context, w io.Writer) (*Written, error) {
 	sum := sha256.New()
 	out := io.MultiWriter(w, sum)
 	files, err := l.writeParts(ctx, out)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = tar.NewWriter(out).Close()
 	}
-	if err := tar.NewWriter(out).Close(); err != nil {
-		return nil, fmt.Errorf("end layer: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("write layer: %w", err)
 	}
 	written := &Written{DiffID: digest.NewDigest(digest.SHA256, sum), Size: l.size, Files: files}
 	l.first.CompareAndSwap(nil, written)
 	return written, nil
 }
 
-// part is a run of entries that are rendered together: many small ones, or one with too much content to be held in memory.
-type part struct {
-	entries []Entry
-	files   int // how many regular files come before
-	big     bool
-}
-
-// parts splits the layer.
-func (l *Layer) parts() iter.Seq[part] {
-	return func(yield func(part) bool) {
-		start, files, inPart := 0, 0, 0
-		size := int64(0)
-		emit := func(end int, big bool) bool {
-			p := part{entries: l.entries[start:end], files: files, big: big}
-			start, files, inPart, size = end, files+inPart, 0, 0
-			return len(p.entries) == 0 || yield(p)
-		}
-		for i := range l.entries {
-			e := &l.entries[i]
-			cost := blockSize + e.Size
-			if size+cost > partSize && !emit(i, false) {
-				return
-			}
-			if e.Type == tar.TypeReg {
-				inPart++
-			}
-			size += cost
-			if cost > partSize && !emit(i+1, true) {
-				return
-			}
-		}
-		emit(len(l.entries), false)
-	}
-}
-
-// rendered is a part of the tar, or why there is none.
-type rendered struct {
-	part
-	content *bytes.Buffer
-	infos   []FileInfo
-	err     error
-}
-
-// writeParts writes all entries. What takes the time is opening small files, so parts are rendered concurrently and
-// written in order; only as many as there are processors are held in memory.
+// writeParts writes all entries. Opening small files takes most of the time, so several parts are rendered at once, ahead
+// of their turn, and written in order.
 func (l *Layer) writeParts(ctx context.Context, w io.Writer) ([]FileInfo, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
 
-	queue := make(chan chan rendered, runtime.GOMAXPROCS(0))
+	queue := make(chan chan *part, min(runtime.GOMAXPROCS(0), maxAhead))
 	running.Go(func() {
 		defer close(queue)
-		for p := range l.parts() {
-			result := make(chan rendered, 1)
+		for rest := l.entries; len(rest) > 0; {
+			p := firstPart(rest)
+			rest = rest[len(p.entries):]
+			done := make(chan *part, 1)
 			select {
-			case queue <- result:
+			case queue <- done:
 			case <-ctx.Done():
 				return
 			}
-			running.Go(func() { result <- l.render(ctx, p) })
+			running.Go(func() {
+				p.render(ctx)
+				done <- p
+			})
 		}
 	})
 	var files []FileInfo
-	for result := range queue {
-		r := <-result
-		if r.big {
-			r.infos, r.err = l.writeEntries(ctx, r.part, w)
+	for done := range queue {
+		p := <-done
+		if err := p.writeTo(ctx, w); err != nil {
+			return nil, err
 		}
-		if r.err != nil {
-			return nil, r.err
+		if err := l.compare(len(files), p.files); err != nil {
+			return nil, err
 		}
-		if r.content != nil {
-			if _, err := r.content.WriteTo(w); err != nil {
-				return nil, fmt.Errorf("write layer: %w", err)
-			}
-			buffers.Put(r.content)
-		}
-		files = append(files, r.infos...)
+		files = append(files, p.files...)
 	}
 	return files, ctx.Err()
 }
 
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-// render writes a part to memory, or leaves a big one alone.
-func (l *Layer) render(ctx context.Context, p part) rendered {
-	r := rendered{part: p}
-	if !p.big {
-		r.content = buffers.Get().(*bytes.Buffer)
-		r.content.Reset()
-		r.infos, r.err = l.writeEntries(ctx, p, r.content)
+// compare refuses files, the first of which is the n-th of the layer, that are not those of the first write.
+func (l *Layer) compare(n int, files []FileInfo) error {
+	first := l.first.Load()
+	if first == nil {
+		return nil
 	}
-	return r
+	for i, f := range files {
+		if f.Digest != first.Files[n+i].Digest {
+			return fmt.Errorf("%q: %w since the layer was first written", f.Name, ErrChanged)
+		}
+	}
+	return nil
+}
+
+// part is a run of entries whose bytes are made together: as many as fit in memory, or one that does not.
+type part struct {
+	entries []Entry
+	big     bool
+	tar     *bytes.Buffer // nil for a big one
+	files   []FileInfo
+	err     error
+}
+
+// firstPart returns the part that entries begin with.
+func firstPart(entries []Entry) *part {
+	size := int64(0)
+	for i := range entries {
+		size += blockSize + entries[i].Size
+		if size > partSize {
+			return &part{entries: entries[:max(i, 1)], big: i == 0}
+		}
+	}
+	return &part{entries: entries}
+}
+
+var tarBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// render makes the part's bytes, unless they are too many.
+func (p *part) render(ctx context.Context) {
+	if p.big {
+		return
+	}
+	p.tar = tarBuffers.Get().(*bytes.Buffer)
+	p.tar.Reset()
+	p.files, p.err = writeEntries(ctx, p.tar, p.entries)
+}
+
+// writeTo writes the rendered bytes, or those of a big part.
+func (p *part) writeTo(ctx context.Context, w io.Writer) error {
+	if p.big {
+		p.files, p.err = writeEntries(ctx, w, p.entries)
+		return p.err
+	}
+	defer tarBuffers.Put(p.tar)
+	if p.err != nil {
+		return p.err
+	}
+	_, err := p.tar.WriteTo(w)
+	return err
 }

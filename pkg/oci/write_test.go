@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"slices"
@@ -87,6 +88,53 @@ func TestWriteToAgainNoticesOtherBytes(t *testing.T) {
 	}
 }
 
+// The layer is rendered in parts by several goroutines, of which the bytes must show nothing.
+func TestWriteToIsOneTar(t *testing.T) {
+	var entries []oci.Entry
+	for i := range 2000 {
+		entries = append(entries, file(fmt.Sprintf("small/%04d", i), strings.Repeat("x", i)))
+	}
+	for _, size := range []int{255, 256, 257, 600} {
+		for _, more := range []int{-513, -512, -511, 0, 1} {
+			name := fmt.Sprintf("big/%d%+d", size, more)
+			entries = append(entries, file(name, strings.Repeat("y", size<<10+more)), dir(name+".d", 0o700, 1))
+		}
+	}
+	got, written := render(t, oci.Scratch, entries...)
+
+	var want bytes.Buffer
+	tw := tar.NewWriter(&want)
+	for tr := tar.NewReader(bytes.NewReader(got)); ; {
+		h, err := tr.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tw.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(tw, tr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tw.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want.Bytes()) {
+		t.Error("archive/tar writes the same entries otherwise")
+	}
+	if len(written.Files) != 2020 || written.Size != int64(len(got)) {
+		t.Errorf("%d files, %d bytes said and %d written", len(written.Files), written.Size, len(got))
+	}
+	for i := 1; i < len(written.Files); i++ {
+		if written.Files[i-1].Name >= written.Files[i].Name {
+			t.Fatalf("file %q before %q", written.Files[i-1].Name, written.Files[i].Name)
+		}
+	}
+}
+
 func TestWriteToConcurrently(t *testing.T) {
 	l, err := oci.NewLayer(t.Context(), oci.Scratch, []oci.Entry{file("a", "a"), file("b", strings.Repeat("b", 1<<20))})
 	if err != nil {
@@ -156,11 +204,12 @@ func TestWriteToStopsWithContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, when := range []string{"within a file", "before it"} {
-		_, err = l.WriteTo(ctx, io.Discard)
-		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), `"big"`) {
-			t.Errorf("%s: error %v, want Canceled and the file's name", when, err)
-		}
+	_, err = l.WriteTo(ctx, io.Discard)
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), `"big"`) {
+		t.Errorf("within a file: error %v, want Canceled and the file's name", err)
+	}
+	if _, err = l.WriteTo(ctx, io.Discard); !errors.Is(err, context.Canceled) {
+		t.Errorf("before the first: error %v, want Canceled", err)
 	}
 }
 

@@ -116,7 +116,7 @@ func (a *apply) stopExisting(ctx context.Context) error {
 // create makes the container under a temporary name: whoever finds a workspace
 // under its own name finds it complete, even if this process is killed.
 func (a *apply) create(ctx context.Context) error {
-	image, owned := a.base.ID, ""
+	image, owned := a.manifest.Base, ""
 	a.result.Image = ImageResult{Reference: a.manifest.Base, EngineID: a.base.ID}
 	if a.plan.Strategy == plan.Image {
 		image, owned = a.image.reference, a.image.reference

@@ -23,7 +23,7 @@ func (e *Engine) putArchive(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	b.mu.Lock()
-	at, err := b.lookup(r.URL.Query().Get("path"), true)
+	at, err := b.lookup(r.PathValue("id"), r.URL.Query().Get("path"), true)
 	b.mu.Unlock()
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (e *Engine) getArchive(w http.ResponseWriter, r *http.Request) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	name := r.URL.Query().Get("path")
-	at, err := b.lookup(name, strings.HasSuffix(name, "/."))
+	at, err := b.lookup(r.PathValue("id"), name, strings.HasSuffix(name, "/."))
 	if err != nil {
 		return err
 	}
@@ -75,8 +75,9 @@ func (e *Engine) lockedContainer(r *http.Request) (*box, error) {
 	return e.container(r)
 }
 
-// lookup finds an existing path; the caller holds the lock.
-func (c *Container) lookup(name string, follow bool) (place, error) {
+// lookup finds an existing path in the container that the client calls ref; the
+// caller holds the lock.
+func (c *Container) lookup(ref, name string, follow bool) (place, error) {
 	at, err := c.root.walk(name, follow)
 	switch {
 	case errors.Is(err, syscall.ELOOP):
@@ -84,7 +85,7 @@ func (c *Container) lookup(name string, follow bool) (place, error) {
 	case errors.Is(err, syscall.ENOTDIR):
 		return place{}, fmt.Errorf("lstat %s: %w", name, err)
 	case err != nil || at.node == nil:
-		return place{}, fail(http.StatusNotFound, "Could not find the file %s in container %s", name, c.Name)
+		return place{}, fail(http.StatusNotFound, "Could not find the file %s in container %s", name, ref)
 	}
 	return at, nil
 }

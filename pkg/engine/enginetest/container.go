@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -23,6 +24,7 @@ const (
 // box is a container with what the API says about it.
 type box struct {
 	*Container
+	name      string // without a slash
 	serial    int
 	image     string // as given
 	imageID   string
@@ -39,7 +41,7 @@ var validName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]+$`)
 
 func (e *Engine) findContainer(nameOrID string) *box {
 	for _, b := range e.containers {
-		if b.Name == nameOrID || len(nameOrID) >= 4 && strings.HasPrefix(b.ID, nameOrID) {
+		if b.name == nameOrID || len(nameOrID) >= 4 && strings.HasPrefix(b.ID, nameOrID) {
 			return b
 		}
 	}
@@ -55,12 +57,7 @@ func (e *Engine) container(r *http.Request) (*box, error) {
 }
 
 func (e *Engine) sortedContainers() []*box {
-	out := make([]*box, 0, len(e.containers))
-	for _, b := range e.containers {
-		out = append(out, b)
-	}
-	slices.SortFunc(out, func(a, b *box) int { return a.serial - b.serial })
-	return out
+	return slices.SortedFunc(maps.Values(e.containers), func(a, b *box) int { return a.serial - b.serial })
 }
 
 func (e *Engine) createContainer(w http.ResponseWriter, r *http.Request) error {
@@ -75,20 +72,19 @@ func (e *Engine) createContainer(w http.ResponseWriter, r *http.Request) error {
 	if name == "" {
 		name = "unnamed_" + strconv.Itoa(e.serial)
 	}
-	if !validName.MatchString(name) {
-		return fail(http.StatusBadRequest, "Invalid container name (%s), only [a-zA-Z0-9][a-zA-Z0-9_.-] are allowed", name)
-	}
 	image := e.findImage(request.Image)
 	if image == nil {
 		return fail(http.StatusNotFound, "No such image: %s", familiar(request.Image))
 	}
-	if other := e.findContainer(name); other != nil {
-		return fail(http.StatusConflict, "Conflict. The container name %q is already in use by container %q. You have to remove (or rename) that container to be able to reuse that name.",
-			"/"+name, other.ID)
-	}
 	config := mergeConfig(request.Config, image.config.Config)
 	if config.WorkingDir != "" && !strings.HasPrefix(config.WorkingDir, "/") {
 		return fail(http.StatusBadRequest, "the working directory '%s' is invalid, it needs to be an absolute path", config.WorkingDir)
+	}
+	if len(config.Entrypoint) == 0 && len(config.Cmd) == 0 {
+		return fail(http.StatusBadRequest, "No command specified")
+	}
+	if err := e.checkName(name); err != nil {
+		return err
 	}
 	root, err := e.rootOf(image)
 	if err != nil {
@@ -105,7 +101,8 @@ func (e *Engine) createContainer(w http.ResponseWriter, r *http.Request) error {
 		request.HostConfig = &container.HostConfig{}
 	}
 	e.containers[id] = &box{
-		Container: &Container{ID: id, Name: name, root: root},
+		Container: &Container{ID: id, root: root},
+		name:      name,
 		serial:    e.serial,
 		image:     request.Image,
 		imageID:   image.id,
@@ -115,6 +112,20 @@ func (e *Engine) createContainer(w http.ResponseWriter, r *http.Request) error {
 		state:     stateCreated,
 	}
 	writeJSON(w, http.StatusCreated, container.CreateResponse{ID: id, Warnings: []string{}})
+	return nil
+}
+
+// checkName refuses a name that is malformed or taken.
+func (e *Engine) checkName(name string) error {
+	if !validName.MatchString(name) {
+		return fail(http.StatusBadRequest, "Invalid container name (%s), only [a-zA-Z0-9][a-zA-Z0-9_.-] are allowed", name)
+	}
+	for _, b := range e.containers {
+		if b.name == name {
+			return fail(http.StatusConflict, "Conflict. The container name %q is already in use by container %q. You have to remove (or rename) that container to be able to reuse that name.",
+				"/"+name, b.ID)
+		}
+	}
 	return nil
 }
 
@@ -153,11 +164,8 @@ func mergeConfig(request, image *container.Config) *container.Config {
 	}
 	merged.Env = mergeEnv(image.Env, request.Env)
 	merged.Labels = map[string]string{}
-	for _, labels := range []map[string]string{image.Labels, request.Labels} {
-		for key, value := range labels {
-			merged.Labels[key] = value
-		}
-	}
+	maps.Copy(merged.Labels, image.Labels)
+	maps.Copy(merged.Labels, request.Labels)
 	return &merged
 }
 
@@ -185,7 +193,7 @@ func (e *Engine) inspectContainer(w http.ResponseWriter, r *http.Request) error 
 	writeJSON(w, http.StatusOK, container.InspectResponse{
 		ContainerJSONBase: &container.ContainerJSONBase{
 			ID:         b.ID,
-			Name:       "/" + b.Name,
+			Name:       "/" + b.name,
 			Created:    b.createdAt.Format(time.RFC3339Nano),
 			Image:      b.imageID,
 			State:      &container.State{Status: b.state, Running: b.state == stateRunning, ExitCode: b.exitCode},
@@ -210,7 +218,7 @@ func (e *Engine) listContainers(w http.ResponseWriter, r *http.Request) error {
 			continue
 		}
 		summary := container.Summary{
-			ID: b.ID, Names: []string{"/" + b.Name}, Image: b.image, ImageID: b.imageID,
+			ID: b.ID, Names: []string{"/" + b.name}, Image: b.image, ImageID: b.imageID,
 			Created: b.createdAt.Unix(), Labels: b.config.Labels, State: b.state,
 		}
 		for port, bindings := range b.ports {

@@ -119,7 +119,6 @@ func (c *contract) linkedDestination(t *testing.T) {
 }
 
 func (c *contract) refusedArchives(t *testing.T) {
-	ctx := t.Context()
 	id := c.create(t, engine.ContainerSpec{})
 	err := c.put(t, id, "/",
 		File{Name: "dir", Type: tar.TypeDir}, File{Name: "file"},
@@ -152,7 +151,7 @@ func (c *contract) refusedArchives(t *testing.T) {
 	}
 	t.Run("a source that fails", func(t *testing.T) {
 		source := &failingReader{data: strings.NewReader(string(Tar(File{Name: "x", Content: strings.Repeat("x", 4096)}))[:1024])}
-		if err := c.client.PutArchive(ctx, id, "/", source); !errors.Is(err, errSource) {
+		if err := c.client.PutArchive(t.Context(), id, "/", source); !errors.Is(err, errSource) {
 			t.Errorf("got %v, want the source's own error", err)
 		}
 	})
@@ -161,7 +160,7 @@ func (c *contract) refusedArchives(t *testing.T) {
 			t.Errorf("put: got %v, want ErrNotFound", err)
 		}
 		for _, missing := range [][2]string{{id, "/missing"}, {c.name(), "/"}} {
-			if _, err := c.client.GetArchive(ctx, missing[0], missing[1]); !errors.Is(err, engine.ErrNotFound) {
+			if _, err := c.client.GetArchive(t.Context(), missing[0], missing[1]); !errors.Is(err, engine.ErrNotFound) {
 				t.Errorf("get %v: got %v, want ErrNotFound", missing, err)
 			}
 		}

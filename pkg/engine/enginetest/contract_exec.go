@@ -138,7 +138,7 @@ func (c *contract) silentInput(t *testing.T, id string) {
 }
 
 func (c *contract) cancelled(t *testing.T, id string) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second/2)
 	defer cancel()
 	soon(t, func() {
 		_, err := c.client.Exec(ctx, id, engine.ExecSpec{Cmd: []string{"sleep", "100"}})

@@ -70,8 +70,7 @@ type Engine struct {
 // New starts a fake engine, which the test's cleanup stops.
 func New(t testing.TB, opts Options) *Engine {
 	t.Helper()
-	// Not t.TempDir: the path of a socket may have about a hundred bytes only.
-	dir, err := os.MkdirTemp("", "engine")
+	dir, err := os.MkdirTemp("", "engine") //nolint:usetesting // the path of a socket may have a hundred bytes only
 	if err != nil {
 		t.Fatalf("make a directory for the engine's socket: %v", err)
 	}
@@ -87,7 +86,7 @@ func New(t testing.TB, opts Options) *Engine {
 	for _, image := range opts.Images {
 		e.store(image, true)
 	}
-	listener, err := net.Listen("unix", e.socket)
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "unix", e.socket)
 	if err != nil {
 		t.Fatalf("listen for the fake engine: %v", err)
 	}
@@ -119,7 +118,7 @@ func (e *Engine) Containers() []string {
 	defer e.mu.Unlock()
 	var out []string
 	for _, b := range e.sortedContainers() {
-		out = append(out, b.Name)
+		out = append(out, b.name)
 	}
 	return out
 }

@@ -14,7 +14,7 @@ import (
 // extraction unpacks a tar as Docker Engine 20.10 was seen to do.
 type extraction struct {
 	root *node
-	// dest is the directory to extract below, "/" for a layer.
+	// dest is the clean path of the directory to extract below, "/" for a layer.
 	dest string
 	// keepKinds refuses to replace a directory by something else and vice versa.
 	keepKinds bool
@@ -24,7 +24,7 @@ type extraction struct {
 
 // errTar is how the engine words every failure of its unpacking process.
 func errTar(format string, args ...any) error {
-	return fmt.Errorf("Error processing tar file(exit status 1): "+format, args...) //nolint:staticcheck // the engine's own words
+	return fmt.Errorf("Error processing tar file(exit status 1): "+format, args...)
 }
 
 // run extracts the archive; what precedes an error stays.
@@ -37,11 +37,11 @@ func (x extraction) run(archive []byte) error {
 			return nil
 		}
 		if err != nil {
-			return errTar("unexpected EOF")
+			return errTar("%w", err)
 		}
 		name := path.Clean("/" + header.Name)
 		if x.layer && seen[name] {
-			return errors.New("Error processing tar file(duplicates of file paths not supported): ") //nolint:staticcheck // the engine's own words
+			return errors.New("Error processing tar file(duplicates of file paths not supported): ")
 		}
 		seen[name] = true
 		content, readErr := io.ReadAll(reader)
@@ -49,15 +49,18 @@ func (x extraction) run(archive []byte) error {
 			return err
 		}
 		if readErr != nil {
-			return errTar("unexpected EOF")
+			return errTar("%w", readErr)
 		}
 	}
 }
 
 func (x extraction) entry(header *tar.Header, content []byte) error {
-	target := path.Join(x.dest, header.Name)
+	target := path.Join(x.dest, header.Name) //nolint:gosec // checked below, and the tree is in memory
 	if !within(x.dest, target) {
 		return errTar("%q is outside of %q", path.Clean(header.Name), x.dest)
+	}
+	if target == x.dest {
+		return nil // the metadata of the destination itself is ignored
 	}
 	if x.missing(path.Dir(target)) {
 		if err := x.root.mkdirAll(path.Dir(target)); err != nil {
@@ -70,9 +73,6 @@ func (x extraction) entry(header *tar.Header, content []byte) error {
 	at, err := x.root.walk(target, false)
 	if err != nil {
 		return errTar("open %s: %w", target, err)
-	}
-	if at.dir == nil {
-		return nil // the metadata of the destination itself is ignored
 	}
 	isDir := header.Typeflag == tar.TypeDir
 	if at.node != nil && x.keepKinds && at.node.isDir() != isDir {
@@ -99,12 +99,12 @@ func (x extraction) create(at place, target string, header *tar.Header, content 
 			n = at.node
 		}
 	case tar.TypeSymlink:
-		if !within(x.dest, path.Join(path.Dir(target), header.Linkname)) {
+		if !within(x.dest, path.Join(path.Dir(target), header.Linkname)) { //nolint:gosec // this is the check
 			return errTar("invalid symlink %q -> %q", target, header.Linkname)
 		}
 		n.link = header.Linkname
 	case tar.TypeLink:
-		source := path.Join(x.dest, header.Linkname)
+		source := path.Join(x.dest, header.Linkname) //nolint:gosec // checked below, and the tree is in memory
 		if !within(x.dest, source) {
 			return errTar("invalid hardlink %q -> %q", source, header.Linkname)
 		}
@@ -139,9 +139,8 @@ func (x extraction) whiteout(target string) error {
 	return nil
 }
 
-// within reports whether the clean path name is dir or below it.
+// within reports whether name is dir or below it, both being clean paths.
 func within(dir, name string) bool {
-	dir = path.Clean(dir)
 	return dir == "/" || name == dir || strings.HasPrefix(name, dir+"/")
 }
 

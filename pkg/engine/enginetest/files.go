@@ -81,8 +81,8 @@ func Tar(files ...File) []byte {
 // Container is a container of the fake engine, for looking into and for the
 // commands that a test runs in it.
 type Container struct {
-	// ID and Name identify it; Name has no slash.
-	ID, Name string
+	// ID is the full identifier.
+	ID string
 
 	mu   sync.Mutex
 	root *node

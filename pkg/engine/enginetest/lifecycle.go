@@ -1,6 +1,8 @@
 package enginetest
 
 import (
+	"cmp"
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -24,9 +26,6 @@ func (e *Engine) startContainer(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	command := append(append([]string{}, b.config.Entrypoint...), b.config.Cmd...)
-	if len(command) == 0 {
-		return fail(http.StatusBadRequest, "No command specified")
-	}
 	process := process{cmd: command, env: b.config.Env, user: b.config.User, dir: b.config.WorkingDir}
 	if failure := process.check(b.Container); failure != nil {
 		if failure.user {
@@ -49,34 +48,60 @@ func (e *Engine) startContainer(w http.ResponseWriter, r *http.Request) error {
 // bindPorts gives every binding without a port one that is free on the imagined
 // host, and refuses one that another container has.
 func (e *Engine) bindPorts(b *box) (nat.PortMap, error) {
-	taken := map[string]bool{}
-	for _, other := range e.containers {
-		for _, bindings := range other.ports {
-			for _, binding := range bindings {
-				taken[binding.HostPort] = true
-			}
-		}
-	}
+	taken := e.takenPorts()
 	out := nat.PortMap{}
 	for port, bindings := range b.host.PortBindings {
 		for _, binding := range bindings {
-			if binding.HostIP == "" {
-				binding.HostIP = "0.0.0.0"
-			}
-			for free := 32768; binding.HostPort == ""; free++ {
-				if candidate := strconv.Itoa(free); !taken[candidate] {
-					binding.HostPort = candidate
-				}
-			}
+			binding.HostIP = cmp.Or(binding.HostIP, "0.0.0.0")
+			binding.HostPort = cmp.Or(binding.HostPort, freePort(taken))
 			if taken[binding.HostPort] {
 				return nil, fail(http.StatusInternalServerError, "driver failed programming external connectivity on endpoint %s (%s): Bind for %s:%s failed: port is already allocated",
-					b.Name, b.ID, binding.HostIP, binding.HostPort)
+					b.name, b.ID, binding.HostIP, binding.HostPort)
 			}
 			taken[binding.HostPort] = true
 			out[port] = append(out[port], binding)
 		}
 	}
 	return out, nil
+}
+
+func (e *Engine) takenPorts() map[string]bool {
+	taken := map[string]bool{}
+	for _, b := range e.containers {
+		for _, bindings := range b.ports {
+			for _, binding := range bindings {
+				taken[binding.HostPort] = true
+			}
+		}
+	}
+	return taken
+}
+
+func freePort(taken map[string]bool) string {
+	for port := 32768; ; port++ {
+		if candidate := strconv.Itoa(port); !taken[candidate] {
+			return candidate
+		}
+	}
+}
+
+func (e *Engine) renameContainer(w http.ResponseWriter, r *http.Request) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	b, err := e.container(r)
+	if err != nil {
+		return err
+	}
+	name := r.URL.Query().Get("name")
+	if name == b.name {
+		return fail(http.StatusBadRequest, "Renaming a container with the same name as its current name")
+	}
+	if answer, ok := errors.AsType[*apiError](e.checkName(name)); ok {
+		return fail(answer.status, "Error when allocating new name: %s", answer.message)
+	}
+	b.name = name
+	w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 func (e *Engine) stopContainer(w http.ResponseWriter, r *http.Request) error {

@@ -55,7 +55,7 @@ func (c *Container) knowsUser(user string) bool {
 func (p process) checkExecutable(c *Container) *startFailure {
 	name := p.cmd[0]
 	if !strings.Contains(name, "/") {
-		for _, dir := range strings.Split(p.path(), ":") {
+		for dir := range strings.SplitSeq(p.path(), ":") {
 			if c.executable(path.Join("/", dir, name)) == nil {
 				return nil
 			}

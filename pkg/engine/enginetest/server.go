@@ -42,8 +42,8 @@ func (e *Engine) Fail(method, pattern string, status int, message string) (undo 
 	return e.addRule(&rule{method: method, pattern: pattern, status: status, message: message})
 }
 
-// Hold makes requests hang, their body read, until the client goes away or undo
-// is called. Every request that arrives is announced on the channel.
+// Hold makes requests hang, their body read, until their client goes away, and
+// announces each on the channel. undo lets later requests pass.
 func (e *Engine) Hold(method, pattern string) (arrived <-chan struct{}, undo func()) {
 	held := make(chan struct{}, 16)
 	return held, e.addRule(&rule{method: method, pattern: pattern, held: held})
@@ -161,6 +161,7 @@ func (e *Engine) routes() http.Handler {
 		"GET /containers/json":         e.listContainers,
 		"POST /containers/create":      e.createContainer,
 		"GET /containers/{id}/json":    e.inspectContainer,
+		"POST /containers/{id}/rename": e.renameContainer,
 		"POST /containers/{id}/start":  e.startContainer,
 		"POST /containers/{id}/stop":   e.stopContainer,
 		"DELETE /containers/{id}":      e.deleteContainer,

@@ -88,9 +88,9 @@ func elements(name string) []string {
 
 // mkdirAll creates the missing directories of a path, owned by root.
 func (n *node) mkdirAll(name string) error {
-	at := ""
+	at := "/"
 	for _, element := range elements(name) {
-		at += "/" + element
+		at = path.Join(at, element)
 		p, err := n.walk(at, true)
 		if err != nil {
 			return fmt.Errorf("mkdir %s: %w", at, err)

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// applyRounds are many enough for a median and few enough for a coffee.
+const applyRounds = 9
+
+// inlineSize is the length of an inline file, in bytes.
+const inlineSize = 1 << 10
+
+// applyBench measures applies. All that it makes on the engine has a name that
+// starts with prefix.
+type applyBench struct {
+	binary, base, dir, prefix string
+	names                     int
+}
+
+func newApplyBench(binary, base, dir string) *applyBench {
+	return &applyBench{binary: binary, base: base, dir: dir, prefix: "dw-bench-" + strings.ToLower(rand.Text()[:8])}
+}
+
+// imagePresent measures an apply whose workspace image the engine has. The
+// image follows the name, so every round uses the same.
+func (b *applyBench) imagePresent(ctx context.Context) (measurement, error) {
+	manifest, err := b.manifest(1000)
+	if err != nil {
+		return measurement{}, err
+	}
+	name := b.name()
+	if _, err := run(ctx, b.binary, b.args(manifest, name, "image")...); err != nil {
+		return measurement{}, err
+	}
+	_, image, err := output(ctx, "docker", "inspect", "--format", "{{.Config.Image}}", name)
+	if err := errors.Join(err, removeContainer(ctx, name)); err != nil {
+		return measurement{}, err
+	}
+	return measurement{
+		name: "apply, image present / create + start", bound: 1.15, rounds: applyRounds,
+		ours:      func(ctx context.Context) (sample, error) { return b.apply(ctx, manifest, name, "image") },
+		yardstick: func(ctx context.Context) (sample, error) { return b.createAndStart(ctx, image) },
+	}, nil
+}
+
+// cold measures an apply of inline files of which the engine has nothing but
+// the base.
+func (b *applyBench) cold(files int) (measurement, error) {
+	manifest, err := b.manifest(files)
+	if err != nil {
+		return measurement{}, err
+	}
+	return measurement{
+		name: fmt.Sprintf("cold apply, %d inline files / create + start", files), bound: 1.3, rounds: applyRounds,
+		ours:      func(ctx context.Context) (sample, error) { return b.apply(ctx, manifest, b.name(), "auto") },
+		yardstick: func(ctx context.Context) (sample, error) { return b.createAndStart(ctx, b.base) },
+	}, nil
+}
+
+// apply times one, and removes the container but not its image.
+func (b *applyBench) apply(ctx context.Context, manifest, name, strategy string) (sample, error) {
+	s, err := run(ctx, b.binary, b.args(manifest, name, strategy)...)
+	return s, errors.Join(err, removeContainer(ctx, name))
+}
+
+func (b *applyBench) args(manifest, name, strategy string) []string {
+	return []string{"apply", "--quiet", "--file", manifest, "--base", b.base, "--name", name, "--strategy", strategy}
+}
+
+// createAndStart times the same container, made without us.
+func (b *applyBench) createAndStart(ctx context.Context, image string) (sample, error) {
+	name := b.name()
+	created, err := run(ctx, "docker", "create", "--init", "--name", name, "--entrypoint", "sleep", image, "2147483647")
+	if err != nil {
+		return sample{}, err
+	}
+	started, err := run(ctx, "docker", "start", name)
+	return sample{elapsed: created.elapsed + started.elapsed}, errors.Join(err, removeContainer(ctx, name))
+}
+
+func (b *applyBench) name() string {
+	b.names++
+	return fmt.Sprintf("%s-%d", b.prefix, b.names)
+}
+
+// manifest writes one with so many inline files, ten in a directory, and
+// returns its path.
+func (b *applyBench) manifest(files int) (string, error) {
+	entries := map[string]any{}
+	for i := range files {
+		line := fmt.Sprintf("file %d\n", i)
+		entries[fmt.Sprintf("dir%d/file%d.txt", i/10, i%10)] = map[string]string{
+			"type": "file", "content": strings.Repeat(line, inlineSize/len(line)),
+		}
+	}
+	raw, err := json.Marshal(map[string]any{"entries": entries})
+	if err != nil {
+		return "", fmt.Errorf("encode manifest: %w", err)
+	}
+	path := filepath.Join(b.dir, fmt.Sprintf("inline-%d.json", files))
+	return path, os.WriteFile(path, raw, 0o600)
+}
+
+func removeContainer(ctx context.Context, name string) error {
+	_, err := run(ctx, "docker", "rm", "--force", "--volumes", name)
+	return err
+}
+
+// sweep removes the workspace image, and what a failure or an interrupt left.
+func (b *applyBench) sweep(ctx context.Context) error {
+	containers := removeAll(ctx, []string{"ps", "--all", "--quiet", "--filter", "name=" + b.prefix}, "rm", "--force", "--volumes")
+	images := removeAll(ctx, []string{"image", "ls", "--quiet", "--filter", "reference=docker-workspace/" + b.prefix + "*"}, "image", "rm")
+	return errors.Join(containers, images)
+}
+
+// removeAll gives what one docker command lists to another.
+func removeAll(ctx context.Context, list []string, remove ...string) error {
+	_, found, err := output(ctx, "docker", list...)
+	if err != nil || found == "" {
+		return err
+	}
+	_, err = run(ctx, "docker", append(remove, strings.Fields(found)...)...)
+	return err
+}
