@@ -60,7 +60,7 @@ else
 	apply+=(--network host) # where the loopback, and with it the git server, is the host's
 fi
 step "${apply[@]}"
-step docker workspace exec quickstart find . -path ./hello/.git -prune -o -print
+step docker workspace exec quickstart sh -c 'find . -path ./hello/.git -prune -o -print | sort'
 step docker workspace exec quickstart git -C hello log --stat
 step docker workspace exec quickstart project/bin/greet
 cat <<'TEXT'

@@ -217,7 +217,7 @@ func writeResult(w io.Writer, r *workspace.Result) error {
 		for _, f := range r.Files {
 			size += f.Size
 		}
-		fmt.Fprintf(w, "Workspace %s is ready: %d files (%s), container %.12s.\n", r.Name, len(r.Files), units.HumanSize(float64(size)), r.ContainerID)
+		fmt.Fprintf(w, "Workspace %s is ready: %s (%s), container %.12s.\n", r.Name, files(len(r.Files)), units.HumanSize(float64(size)), r.ContainerID)
 	}
 	for _, g := range r.Git {
 		fmt.Fprintf(w, "  %s is %s at %.12s\n", g.Path, g.URL, g.Commit)
@@ -227,6 +227,13 @@ func writeResult(w io.Writer, r *workspace.Result) error {
 	}
 	_, err := fmt.Fprintf(w, "Get in with: docker workspace shell %s\n", r.Name)
 	return err
+}
+
+func files(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return fmt.Sprintf("%d files", n)
 }
 
 func writeJSON(w io.Writer, v any) error {

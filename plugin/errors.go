@@ -12,6 +12,7 @@ import (
 	"github.com/docker-workspace/docker-workspace/pkg/engine"
 	"github.com/docker-workspace/docker-workspace/pkg/manifest"
 	"github.com/docker-workspace/docker-workspace/pkg/materialize"
+	"github.com/docker-workspace/docker-workspace/pkg/oci"
 	"github.com/docker-workspace/docker-workspace/pkg/plan"
 	"github.com/docker-workspace/docker-workspace/pkg/workspace"
 )
@@ -100,6 +101,8 @@ func classify(err error) (code string, exit int) {
 		return "conflict", exitConflict
 	case errors.As(err, &source):
 		return source.Reason, exitFailed
+	case errors.Is(err, oci.ErrChanged):
+		return materialize.PathChangedDuringCopy, exitFailed
 	case errors.As(err, &noGit):
 		return "git_missing_in_image", exitFailed
 	case errors.As(err, &clone):

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/docker/cli/cli"
 	"github.com/docker/cli/cli-plugins/metadata"
 	pluginlib "github.com/docker/cli/cli-plugins/plugin"
 	"github.com/docker/cli/cli/command"
-	cliflags "github.com/docker/cli/cli/flags"
 	"github.com/spf13/cobra"
 )
 
@@ -68,12 +68,14 @@ func asPlugin(ctx context.Context, a *app) error {
 
 func standalone(ctx context.Context, a *app) error {
 	root := newRoot(a)
+	opts, _ := cli.SetupRootCommand(root)
 	root.Use = filepath.Base(os.Args[0]) + " [OPTIONS] COMMAND"
-	opts := cliflags.NewClientOptions()
-	opts.InstallFlags(root.PersistentFlags())
+	root.Annotations = nil // the way to Docker's own guides
+	root.CompletionOptions.HiddenDefaultCmd = true
+	setUsageErrors(root)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.noteFormat(cmd)
-		opts.SetDefaultOptions(cmd.Flags())
+		opts.SetDefaultOptions(root.Flags())
 		return a.docker.Initialize(opts)
 	}
 	return root.ExecuteContext(ctx)
@@ -94,14 +96,23 @@ func newRoot(a *app) *cobra.Command {
 		Args:             noCommand,
 		RunE:             func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.DisableFlagsInUseLine = true
 	root.SetOut(a.docker.Out())
 	root.SetErr(a.docker.Err())
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
+	root.SuggestionsMinimumDistance = 2
+	setUsageErrors(root)
 	root.AddCommand(
 		newInit(a), newValidate(a), newConfig(a), newPlan(a), newApply(a),
 		newList(a), newInspect(a), newExec(a), newShell(a), newRemove(a), newVersion(a),
 	)
+	for _, cmd := range root.Commands() {
+		cmd.DisableFlagsInUseLine = true
+	}
 	return root
+}
+
+func setUsageErrors(root *cobra.Command) {
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
 }
 
 func noCommand(cmd *cobra.Command, args []string) error {

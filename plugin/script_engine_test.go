@@ -34,6 +34,8 @@ type scriptEngine struct {
 //	engine images              prints the tags of all images
 //	engine files NAME DIR      prints what a container has below a directory
 //	engine cat NAME FILE       prints a file of a container
+//	engine write NAME FILE TEXT
+//	                           writes a file of a container
 //	engine fail METHOD PATH STATUS MESSAGE
 //	                           makes requests fail (see enginetest.Engine.Fail)
 //	engine heal                ends that
@@ -58,6 +60,7 @@ func engineCommand(ts *testscript.TestScript, neg bool, args []string) {
 		{"images", 0, func(w io.Writer, _ []string) error { return lines(w, e.fake.Images()) }},
 		{"files", 2, e.files},
 		{"cat", 2, e.cat},
+		{"write", 3, e.write},
 		{"fail", 4, e.fail},
 		{"heal", 0, e.healAll},
 		{"forget", 0, e.forget},
@@ -117,6 +120,14 @@ func (e *scriptEngine) cat(w io.Writer, args []string) error {
 	}
 	_, err = io.WriteString(w, f.Content)
 	return err
+}
+
+func (e *scriptEngine) write(_ io.Writer, args []string) error {
+	c, err := e.container(args[0])
+	if err != nil {
+		return err
+	}
+	return c.Write(enginetest.File{Name: strings.TrimPrefix(args[1], "/"), Content: args[2]})
 }
 
 func (e *scriptEngine) fail(_ io.Writer, args []string) error {

@@ -116,23 +116,23 @@ func (v EnvVar) encodeNode() *node {
 	add := func(key string, n *node) { m.pairs = append(m.pairs, pair{key: key, value: n}) }
 	switch {
 	case v.Value != nil && v.Description == "" && !v.Ephemeral:
-		return text(*v.Value)
+		return newText(*v.Value)
 	case v.Value != nil:
-		add("value", text(*v.Value))
+		add("value", newText(*v.Value))
 	case v.Secret != "":
-		add("secret", text(v.Secret))
+		add("secret", newText(v.Secret))
 	default:
-		add("type", text("env"))
-		add("name", text(v.FromEnv))
+		add("type", newText("env"))
+		add("name", newText(v.FromEnv))
 		if v.Default != nil {
-			add("default", text(*v.Default))
+			add("default", newText(*v.Default))
 		}
 	}
 	if v.Description != "" {
-		add("description", text(v.Description))
+		add("description", newText(v.Description))
 	}
 	if v.Ephemeral {
-		add("ephemeral", boolean(true))
+		add("ephemeral", newBool(true))
 	}
 	return m
 }
@@ -167,7 +167,7 @@ func (u *Ulimit) decodeNode(d *decoder, n *node, at *docPath) {
 }
 
 func (u Ulimit) encodeNode() *node {
-	return &node{kind: mapNode, pairs: []pair{{key: "soft", value: integer(int64(u.Soft))}, {key: "hard", value: integer(int64(u.Hard))}}}
+	return &node{kind: mapNode, pairs: []pair{{key: "soft", value: newInt(int64(u.Soft))}, {key: "hard", value: newInt(int64(u.Hard))}}}
 }
 
 func (c *Command) decodeNode(d *decoder, n *node, at *docPath) {
@@ -182,7 +182,7 @@ func (c *Command) decodeNode(d *decoder, n *node, at *docPath) {
 
 func (c Command) encodeNode() *node {
 	if c.Image {
-		return text("image")
+		return newText("image")
 	}
 	return encodeValue(reflect.ValueOf(c.Words))
 }

@@ -78,7 +78,7 @@ func (f *File) finish(n *node) {
 		}
 		p.value.verbatim = !f.Interpolate
 		if !utf8.Valid(f.Content) {
-			n.pairs[i] = pair{key: "content_base64", value: text(base64.StdEncoding.EncodeToString(f.Content))}
+			n.pairs[i] = pair{key: "content_base64", value: newText(base64.StdEncoding.EncodeToString(f.Content))}
 		}
 	}
 }
@@ -255,7 +255,7 @@ func (t *Tmpfs) decodeNode(d *decoder, n *node, at *docPath) {
 
 func (t Tmpfs) encodeNode() *node {
 	if t == (Tmpfs{}) {
-		return boolean(true)
+		return newBool(true)
 	}
 	return encodeStruct(reflect.ValueOf(t))
 }
@@ -272,7 +272,7 @@ func (c *Credential) decodeNode(d *decoder, n *node, at *docPath) {
 
 func (c Credential) encodeNode() *node {
 	if c.Secret != "" {
-		return &node{kind: mapNode, pairs: []pair{{key: "secret", value: text(c.Secret)}}}
+		return &node{kind: mapNode, pairs: []pair{{key: "secret", value: newText(c.Secret)}}}
 	}
-	return text(c.Value)
+	return newText(c.Value)
 }

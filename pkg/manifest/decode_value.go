@@ -248,7 +248,7 @@ func decodeUnion[T any](d *decoder, n *node, at *docPath, u union[T], skip ...st
 	}
 	t := n.get("type")
 	if t == nil || t.kind == nullNode {
-		d.report(n.pos, at, CodeMissing, "\"type\" is missing", "one of "+list(u.names()))
+		d.report(n.pos, at, CodeMissing, "\"type\" is missing", "one of "+strings.Join(u.names(), ", "))
 		return value
 	}
 	value, ok := u.make(d.text(t, at.field("type"), ""))
@@ -256,7 +256,7 @@ func decodeUnion[T any](d *decoder, n *node, at *docPath, u union[T], skip ...st
 		if t.kind == stringNode {
 			suggestion := nearest(t.text, u.names())
 			if suggestion == "" {
-				suggestion = "one of " + list(u.names())
+				suggestion = "one of " + strings.Join(u.names(), ", ")
 			}
 			d.report(t.pos, at.field("type"), CodeUnknownType, fmt.Sprintf("unknown type %q", t.text), suggestion)
 		}

@@ -39,9 +39,9 @@ func (m *Manifest) encode() (*node, error) {
 		}
 	}
 	body := encodeStruct(reflect.ValueOf(*m))
-	version := pair{key: "version", value: integer(Version)}
+	version := pair{key: "version", value: newInt(Version)}
 	if m.Version != 0 {
-		version.value = integer(int64(m.Version))
+		version.value = newInt(int64(m.Version))
 	}
 	body.pairs = slices.DeleteFunc(body.pairs, func(p pair) bool { return p.key == version.key })
 	body.pairs = slices.Insert(body.pairs, 0, version)
@@ -55,9 +55,9 @@ type nodeEncoder interface{ encodeNode() *node }
 // their fields give.
 type finisher interface{ finish(n *node) }
 
-func text(s string) *node   { return &node{kind: stringNode, text: s} }
-func integer(i int64) *node { return &node{kind: intNode, text: strconv.FormatInt(i, 10)} }
-func boolean(b bool) *node  { return &node{kind: boolNode, text: strconv.FormatBool(b)} }
+func newText(s string) *node   { return &node{kind: stringNode, text: s} }
+func newInt(i int64) *node { return &node{kind: intNode, text: strconv.FormatInt(i, 10)} }
+func newBool(b bool) *node  { return &node{kind: boolNode, text: strconv.FormatBool(b)} }
 
 // encodeStruct writes the fields that differ from the defaults of the type.
 func encodeStruct(v reflect.Value) *node {
@@ -103,7 +103,7 @@ func encodeUnion(value typed) *node {
 	if f, ok := value.(finisher); ok {
 		f.finish(n)
 	}
-	n.pairs = slices.Insert(n.pairs, 0, pair{key: "type", value: text(value.Type())})
+	n.pairs = slices.Insert(n.pairs, 0, pair{key: "type", value: newText(value.Type())})
 	return n
 }
 
@@ -118,19 +118,19 @@ func encodeValue(v reflect.Value) *node {
 	case []EnvVar:
 		return encodeEnvironment(x)
 	case time.Duration:
-		return text(x.String())
+		return newText(x.String())
 	case []byte:
-		return text(string(x))
+		return newText(string(x))
 	case fs.FileMode:
-		return text(fmt.Sprintf("%04o", uint32(x)))
+		return newText(fmt.Sprintf("%04o", uint32(x)))
 	}
 	switch v.Kind() {
 	case reflect.String:
-		return text(v.String())
+		return newText(v.String())
 	case reflect.Bool:
-		return boolean(v.Bool())
+		return newBool(v.Bool())
 	case reflect.Int, reflect.Int64:
-		return integer(v.Int())
+		return newInt(v.Int())
 	case reflect.Float64:
 		return &node{kind: floatNode, text: strconv.FormatFloat(v.Float(), 'g', -1, 64)}
 	case reflect.Pointer:

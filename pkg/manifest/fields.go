@@ -70,4 +70,4 @@ func (i *structInfo) names(aliases []alias) []string {
 }
 
 // list joins names for a message.
-func list(names []string) string { return strings.Join(names, ", ") }
+func strings.Join(names []string, ", ") string { return strings.Join(names, ", ") }

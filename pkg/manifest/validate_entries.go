@@ -259,5 +259,5 @@ func (v *validator) oneOf(at *docPath, value string, allowed ...string) {
 			shown = append(shown, a)
 		}
 	}
-	v.fail(at, CodeInvalidValue, fmt.Sprintf("%q is not one of %s", value, list(shown)), nearest(value, shown))
+	v.fail(at, CodeInvalidValue, fmt.Sprintf("%q is not one of %s", value, strings.Join(shown, ", ")), nearest(value, shown))
 }

@@ -119,7 +119,7 @@ func (v *validator) gitURL(at *docPath, s string) {
 	_, password := u.User.Password()
 	switch {
 	case !slices.Contains(gitSchemes, u.Scheme):
-		v.invalid(at, "scheme %q is not one of %s", u.Scheme, list(gitSchemes))
+		v.invalid(at, "scheme %q is not one of %s", u.Scheme, strings.Join(gitSchemes, ", "))
 	case password, u.User != nil && u.Scheme != "ssh":
 		v.fail(at, CodeInvalidValue, "the URL has user info", `name a secret in "credential"`)
 	case u.Host == "" && u.Scheme != "file", strings.HasPrefix(u.Host, "-"), strings.HasPrefix(u.User.Username(), "-"):

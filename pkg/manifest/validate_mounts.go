@@ -89,14 +89,14 @@ func (v *validator) strategy(at *docPath, mountType string, s MountStrategy) {
 		case isBlankName(s.Driver):
 			v.fail(at, CodeMountConfig, "the driver is blank", "")
 		case slices.Contains(known, s.Driver) && !slices.Contains(support.drivers, s.Driver):
-			v.fail(at, CodeMountConfig, fmt.Sprintf("driver %q does not serve %s", s.Driver, mountType), "one of "+list(support.drivers))
+			v.fail(at, CodeMountConfig, fmt.Sprintf("driver %q does not serve %s", s.Driver, mountType), "one of "+strings.Join(support.drivers, ", "))
 		}
 	case *InContainer:
 		at := at.field("pattern")
 		if s.Pattern == nil {
-			v.fail(at, CodeMissing, `"pattern" is missing`, "one of "+list(support.patterns))
+			v.fail(at, CodeMissing, `"pattern" is missing`, "one of "+strings.Join(support.patterns, ", "))
 		} else if !slices.Contains(support.patterns, s.Pattern.Type()) {
-			v.fail(at.field("type"), CodeMountConfig, fmt.Sprintf("pattern %q does not serve %s", s.Pattern.Type(), mountType), "one of "+list(support.patterns))
+			v.fail(at.field("type"), CodeMountConfig, fmt.Sprintf("pattern %q does not serve %s", s.Pattern.Type(), mountType), "one of "+strings.Join(support.patterns, ", "))
 		}
 		if p, ok := s.Pattern.(*RclonePattern); ok {
 			v.oneOf(at.field("mode"), p.Mode, "", "fuse", "nfs")

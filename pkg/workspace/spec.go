@@ -32,6 +32,7 @@ func checkSupported(m *manifest.Manifest) error {
 			problems = append(problems, fmt.Errorf("%s: not supported yet", what))
 		}
 	}
+	refuse(m.Base == "scratch", `base "scratch", which has nothing to run`)
 	refuse(len(m.Include) > 0, "include")
 	refuse(len(m.Secrets) > 0, "secrets")
 	refuse(m.IaC != nil, "iac")
