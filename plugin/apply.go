@@ -50,6 +50,9 @@ func (a *app) options(cmd *cobra.Command, f *applyFlags) (*loaded, workspace.App
 		return nil, workspace.ApplyOptions{}, usageError(cmd, fmt.Errorf("--max-entry-concurrency %d is below 1", f.concurrency))
 	}
 	l, err := a.load(&f.source)
+	if err == nil {
+		err = l.hostAccess()
+	}
 	if err != nil {
 		return nil, workspace.ApplyOptions{}, err
 	}

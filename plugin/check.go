@@ -27,6 +27,9 @@ manifest is invalid.`,
 		Args: atMost(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := a.load(&s)
+			if err == nil {
+				err = l.hostAccess()
+			}
 			var invalid *manifest.InvalidError
 			var findings []manifest.Finding
 			switch {
@@ -89,7 +92,10 @@ func (a *app) printFindings(findings []manifest.Finding, format string) error {
 		if findings == nil {
 			findings = []manifest.Finding{}
 		}
-		err = writeJSON(a.docker.Out(), map[string]any{"valid": valid, "findings": findings})
+		err = writeJSON(a.docker.Out(), struct {
+			Valid    bool               `json:"valid"`
+			Findings []manifest.Finding `json:"findings"`
+		}{valid, findings})
 	} else {
 		for _, f := range findings {
 			fmt.Fprintln(a.docker.Out(), f)

@@ -20,7 +20,10 @@ import (
 // client connects to the engine of the current context, -H or DOCKER_HOST. The
 // caller closes its Engine.
 func (a *app) client(events func(workspace.Event)) (*workspace.Client, error) {
-	endpoint := a.docker.DockerEndpoint()
+	endpoint, err := a.endpoint()
+	if err != nil {
+		return nil, fmt.Errorf("find engine of context %q: %w", a.docker.CurrentContext(), err)
+	}
 	opts := engine.Options{Host: endpoint.Host, UserAgent: "docker-workspace/" + version, Headers: a.docker.ConfigFile().HTTPHeaders}
 	helper, err := connhelper.GetConnectionHelper(endpoint.Host)
 	switch {
@@ -38,6 +41,22 @@ func (a *app) client(events func(workspace.Event)) (*workspace.Client, error) {
 		return nil, err
 	}
 	return &workspace.Client{Engine: eng, CacheDir: cacheDir(), Events: events}, nil
+}
+
+// endpoint is what DockerCli.DockerEndpoint would return. That one goes on with
+// the default engine when a context is missing or broken, where rm would remove
+// somebody else's workspace, and it asks the engine for its version.
+func (a *app) endpoint() (docker.Endpoint, error) {
+	contexts, name := a.docker.ContextStore(), a.docker.CurrentContext()
+	found, err := contexts.GetMetadata(name)
+	if err != nil {
+		return docker.Endpoint{}, err
+	}
+	meta, err := docker.EndpointFromContext(found)
+	if err != nil {
+		return docker.Endpoint{}, err
+	}
+	return docker.WithTLSData(contexts, name, meta)
 }
 
 func tlsConfig(endpoint docker.Endpoint) (*tls.Config, error) {

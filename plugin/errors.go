@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -55,7 +54,7 @@ func (a *app) report(err error, interrupted bool) int {
 	}
 	if a.jsonErrors {
 		// Standard output is all that is left to tell.
-		_ = json.NewEncoder(a.docker.Out()).Encode(map[string]any{"error": finding(err, code)})
+		_ = writeJSON(a.docker.Out(), map[string]any{"error": finding(err, code)})
 		return exit
 	}
 	if exit == exitInterrupted {

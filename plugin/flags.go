@@ -66,9 +66,17 @@ func (o *overrides) apply(m *manifest.Manifest) error {
 		m.Labels[key] = value
 	}
 	m.RunAs = orElse(o.user, m.RunAs)
-	m.Network = orElse(o.network, m.Network)
 	m.Runtime = orElse(o.runtime, m.Runtime)
-	return o.limits(m)
+	if err := o.limits(m); err != nil {
+		return err
+	}
+	if err := m.Validate(); err != nil {
+		return err
+	}
+	// After the rules for documents, which may not ask for the network of the
+	// host or of another container: the caller may.
+	m.Network = orElse(o.network, m.Network)
+	return nil
 }
 
 func (o *overrides) limits(m *manifest.Manifest) error {

@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,7 +38,7 @@ type loaded struct {
 	manifest *manifest.Manifest
 	warnings []manifest.Finding
 	baseDir  string // "" when it may not read the host
-	file     string
+	file     string // for messages
 }
 
 // load reads and checks the manifest.
@@ -59,18 +58,47 @@ func (a *app) load(s *source) (*loaded, error) {
 		return nil, err
 	}
 	defer in.Close()
-	shown := file
 	if file == "-" {
-		shown = "<stdin>"
+		out.file = "<stdin>"
 	}
-	out.manifest, out.warnings, err = manifest.Decode(in, manifest.DecodeOptions{Filename: shown, Lookup: os.LookupEnv})
+	out.manifest, out.warnings, err = manifest.Decode(in, manifest.DecodeOptions{Filename: out.file, Lookup: os.LookupEnv})
 	if err != nil {
 		return nil, err
 	}
-	if out.baseDir == "" && len(out.manifest.ExtraPathGrants) > 0 {
-		return nil, errors.New("a manifest from standard input may not declare extra_path_grants: add --allow-host-paths if you trust it")
-	}
 	return out, nil
+}
+
+// hostAccess reports what of a manifest needs the host's files although it may
+// not read them: whoever wrote it is not the one who called us.
+func (l *loaded) hostAccess() error {
+	if l.baseDir != "" {
+		return nil
+	}
+	var findings []manifest.Finding
+	refuse := func(at manifest.Position, path string) {
+		findings = append(findings, manifest.Finding{
+			Severity: manifest.SeverityError, Code: "host_access_denied", File: l.file, Line: at.Line, Column: at.Column, Path: path,
+			Message:    "a manifest from standard input may not read files of this host",
+			Suggestion: "add --allow-host-paths if you trust it",
+		})
+	}
+	if len(l.manifest.ExtraPathGrants) > 0 {
+		refuse(manifest.Position{}, "extra_path_grants")
+	}
+	for _, e := range l.manifest.Flatten() {
+		switch entry := e.Entry.(type) {
+		case *manifest.LocalFile:
+			refuse(e.Pos, fmt.Sprintf("entries[%q].src", e.Path))
+		case *manifest.LocalDir:
+			if entry.Src != "" {
+				refuse(e.Pos, fmt.Sprintf("entries[%q].src", e.Path))
+			}
+		}
+	}
+	if len(findings) > 0 {
+		return &manifest.InvalidError{Findings: findings}
+	}
+	return nil
 }
 
 // effective completes the manifest with what is the caller's to choose.
@@ -99,7 +127,7 @@ func (s *source) choose() (string, error) {
 	case 1:
 		return s.files[0], nil
 	default:
-		return "", fmt.Errorf("several --file: %w", materialize.ErrUnsupported)
+		return "", fmt.Errorf("%w yet: several --file, which later ones are merged over; give one", materialize.ErrUnsupported)
 	}
 	names := []string{"workspace.yaml", "workspace.yml", "workspace.json"}
 	for _, name := range names {
@@ -134,11 +162,7 @@ var notInName = regexp.MustCompile(`[^a-z0-9_.-]+`)
 
 // folderName is the name of a workspace whose manifest has none.
 func folderName(file string) string {
-	dir := "."
-	if file != "-" {
-		dir = filepath.Dir(file)
-	}
-	abs, err := filepath.Abs(dir)
+	abs, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {
 		return "workspace"
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -41,7 +42,8 @@ type scriptEngine struct {
 //	engine heal                ends that
 //	engine forget              forgets the requests so far
 //	engine changes             prints the requests that change something
-//	engine body METHOD PATH    prints the JSON body of the last such request
+//	engine body METHOD PATH    prints what the JSON body of the last such request
+//	                           sets, a line for each value: HostConfig.Init = true
 //	engine run NAME            runs a container that is no workspace
 //	engine stop NAME           stops a container
 //	engine untouched           fails unless there is nothing but the images
@@ -102,7 +104,7 @@ func (e *scriptEngine) files(w io.Writer, args []string) error {
 	}
 	var list []string
 	for _, f := range c.Files() {
-		if dir := strings.TrimPrefix(args[1], "/"); f.Name == dir || strings.HasPrefix(f.Name, dir+"/") {
+		if name := "/" + f.Name; name == args[1] || strings.HasPrefix(name, strings.TrimSuffix(args[1], "/")+"/") {
 			list = append(list, f.String())
 		}
 	}
@@ -167,14 +169,42 @@ func (e *scriptEngine) body(w io.Writer, args []string) error {
 		if ok, err := path.Match(args[1], r.Path); err != nil || !ok || r.Method != args[0] {
 			continue
 		}
-		var pretty bytes.Buffer
-		if err := json.Indent(&pretty, r.Body, "", "  "); err != nil {
+		var body any
+		numbers := json.NewDecoder(bytes.NewReader(r.Body))
+		numbers.UseNumber()
+		if err := numbers.Decode(&body); err != nil {
 			return fmt.Errorf("body of %s %s: %w", r.Method, r.Path, err)
 		}
-		_, err := pretty.WriteTo(w)
-		return err
+		return lines(w, flatten("", body))
 	}
 	return fmt.Errorf("no request %s %s", args[0], args[1])
+}
+
+// flatten gives every value of a JSON document a line of its own, and none to
+// what is empty. Values that nobody can read are left out.
+func flatten(name string, value any) []string {
+	var list []string
+	switch value := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			list = append(list, flatten(strings.TrimPrefix(name+"."+key, "."), value[key])...)
+		}
+	case []any:
+		for i, element := range value {
+			list = append(list, flatten(fmt.Sprintf("%s[%d]", name, i), element)...)
+		}
+	case nil:
+	default:
+		text := fmt.Sprint(value)
+		if text == "" || text == "0" || text == "false" {
+			break
+		}
+		if len(text) > 100 {
+			text = "..."
+		}
+		list = append(list, name+" = "+text)
+	}
+	return list
 }
 
 func (e *scriptEngine) run(_ io.Writer, args []string) error {

@@ -17,8 +17,8 @@ import (
 var (
 	// ErrNotFound: the image, container or path does not exist.
 	ErrNotFound = errors.New("not found")
-	// ErrConflict: the name or a host port is taken, or the object is in a state (running,
-	// stopped, in use) that does not allow the call.
+	// ErrConflict: the name or a host port is taken, or the object is in a state
+	// (running, stopped, in use) that does not allow the call.
 	ErrConflict = errors.New("conflict")
 	// ErrUnavailable: no engine answers.
 	ErrUnavailable = errors.New("engine unavailable")

@@ -98,15 +98,17 @@ func TestExecEndsWithItsContainer(t *testing.T) {
 		<-ctx.Done()
 		return 0
 	})
+	stopped := make(chan error, 1)
 	go func() {
 		<-started
-		if err := client.StopContainer(context.Background(), "box", 0); err != nil {
-			t.Error(err)
-		}
+		stopped <- client.StopContainer(t.Context(), "box", 0)
 	}()
 	code, err := client.Exec(t.Context(), "box", engine.ExecSpec{Cmd: []string{"sleep"}})
 	if code != 137 || err != nil {
 		t.Errorf("got code %d, error %v, want the code of a killed process", code, err)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
 	}
 }
 

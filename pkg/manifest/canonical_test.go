@@ -244,7 +244,7 @@ func drawEnvironment(t *rapid.T) []EnvVar {
 func drawEntries(t *rapid.T, depth int) Entries {
 	var entries Entries
 	for i, v := range rapid.Permutation(entryTypes).Draw(t, "types") {
-		e, _ := entryTypes.make(v.name)
+		e, _ := entryTypes.create(v.name)
 		a := e.Attrs()
 		a.Description = draw(t, anyText)
 		a.Ephemeral = draw(t, rapid.Bool())

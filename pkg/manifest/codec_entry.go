@@ -218,28 +218,26 @@ func (b *BoxMount) aliases() []alias {
 }
 
 func (p *MountpointPattern) aliases() []alias {
-	return []alias{options(p, "prefix", "region", "endpoint_url")}
+	return []alias{optionsOf(p, "prefix", "region", "endpoint_url")}
 }
 
 func (p *S3FilesPattern) aliases() []alias {
-	return []alias{options(p, "mount_target_ip", "access_point", "region", "extra_options")}
+	return []alias{optionsOf(p, "mount_target_ip", "access_point", "region", "extra_options")}
 }
 
-// options is the SDK's nesting of some of a pattern's keys in one of their own.
-func options(pattern any, keys ...string) alias {
+// optionsOf is the SDK's nesting of some of a pattern's keys in one of their own.
+func optionsOf(pattern any, keys ...string) alias {
 	return alias{name: "options", replaces: keys, decode: func(d *decoder, n *node, at *docPath) {
+		v := reflect.ValueOf(pattern).Elem()
+		outside := slices.DeleteFunc(infoOf(v.Type()).names([]alias{{name: "options"}}), func(name string) bool {
+			return slices.Contains(keys, name)
+		})
 		for _, p := range n.pairs {
-			if !slices.Contains(keys, p.key) {
-				d.report(p.pos, at.field(p.key), CodeUnknownKey, fmt.Sprintf("unknown key %q", p.key), nearest(p.key, keys))
+			if slices.Contains(outside, p.key) {
+				d.unknownKey(p, at.field(p.key), keys)
 			}
 		}
-		var others []string
-		for _, name := range infoOf(reflect.TypeOf(pattern).Elem()).names([]alias{{name: "options"}}) {
-			if !slices.Contains(keys, name) {
-				others = append(others, name)
-			}
-		}
-		d.object(n, at, reflect.ValueOf(pattern).Elem(), others...)
+		d.object(n, at, v, outside...)
 	}}
 }
 

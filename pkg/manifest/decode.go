@@ -64,7 +64,7 @@ type decoder struct {
 
 // document decodes everything that can be decoded; nil means nothing can.
 func (d *decoder) document(data []byte, opts DecodeOptions) (*Manifest, *node) {
-	root, yaml, derr := readDocument(data, opts)
+	root, isYAML, derr := readDocument(data, opts)
 	if derr == nil && root.kind == nullNode {
 		derr = emptyDocument()
 	}
@@ -77,7 +77,7 @@ func (d *decoder) document(data []byte, opts DecodeOptions) (*Manifest, *node) {
 		return nil, nil
 	}
 	root.pairs = withoutExtensions(root.pairs)
-	if yaml || opts.Interpolate {
+	if isYAML || opts.Interpolate {
 		in := interpolator{lookup: opts.Lookup, d: d, budget: MaxSize}
 		in.document(root)
 	}
@@ -89,7 +89,10 @@ func (d *decoder) document(data []byte, opts DecodeOptions) (*Manifest, *node) {
 }
 
 // readDocument picks the front end.
-func readDocument(data []byte, opts DecodeOptions) (root *node, yaml bool, err *docError) {
+func readDocument(data []byte, opts DecodeOptions) (root *node, isYAML bool, err *docError) {
+	if len(data) > MaxSize {
+		return nil, false, &docError{code: CodeTooLarge, pos: Position{1, 1}, message: fmt.Sprintf("the document is larger than %d bytes", MaxSize)}
+	}
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	if err := checkEncoding(data); err != nil {
 		return nil, false, err
@@ -103,9 +106,6 @@ func readDocument(data []byte, opts DecodeOptions) (root *node, yaml bool, err *
 }
 
 func checkEncoding(data []byte) *docError {
-	if len(data) > MaxSize {
-		return &docError{code: CodeTooLarge, message: fmt.Sprintf("the document is larger than %d bytes", MaxSize)}
-	}
 	e := &docError{code: CodeEncoding, pos: Position{1, 1}, message: "the document is not UTF-8", suggestion: "save it as UTF-8"}
 	if bytes.HasPrefix(data, []byte{0xFE, 0xFF}) || bytes.HasPrefix(data, []byte{0xFF, 0xFE}) || bytes.IndexByte(data[:min(2, len(data))], 0) >= 0 {
 		e.message = "the document is UTF-16"
@@ -187,19 +187,22 @@ func (d *decoder) report(pos Position, at *docPath, code, message, suggestion st
 // reportValidation returns what the validator reports to. It drops what only
 // follows from a value that could not be decoded.
 func (d *decoder) reportValidation(root *node) func(*docPath, Finding) {
-	failed := map[string]bool{} // true for the place itself, false around it
+	failed := map[string]bool{} // places that could not be decoded
+	around := map[string]bool{} // and what they are in
 	for _, at := range d.failed {
-		for p := at; p != nil; p = p.parent {
-			if _, ok := failed[p.String()]; !ok {
-				failed[p.String()] = false
-			}
-		}
 		failed[at.String()] = true
+		for p := at; p != nil; p = p.parent {
+			around[p.String()] = true
+		}
 	}
 	return func(at *docPath, f Finding) {
+		for p := at; p != nil; p = p.parent {
+			if failed[p.String()] {
+				return
+			}
+		}
 		f.Path = at.String()
-		itself, around := failed[f.Path]
-		if itself || around && (f.Code == CodeMissing || f.Code == CodeConflict) {
+		if around[f.Path] && (f.Code == CodeMissing || f.Code == CodeConflict) {
 			return
 		}
 		pos, _ := locate(root, at)

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"reflect"
@@ -24,11 +25,10 @@ func (d *decoder) object(n *node, at *docPath, v reflect.Value, skip ...string) 
 		return
 	}
 	info := infoOf(v.Type())
-	var aliases []alias
-	if a, ok := v.Addr().Interface().(aliaser); ok {
-		aliases = a.aliases()
-	}
 	for _, p := range d.pairs(n, at.field) {
+		if d.findings.full() {
+			return
+		}
 		at := at.field(p.key)
 		if slices.Contains(skip, p.key) {
 			continue
@@ -37,13 +37,25 @@ func (d *decoder) object(n *node, at *docPath, v reflect.Value, skip ...string) 
 			d.field(p.value, at, v.FieldByIndex(f.index), f.rule)
 			continue
 		}
+		aliases := aliasesOf(v)
 		i := slices.IndexFunc(aliases, func(a alias) bool { return a.name == p.key })
 		if i < 0 {
-			d.report(p.pos, at, CodeUnknownKey, fmt.Sprintf("unknown key %q", p.key), nearest(p.key, info.names(aliases)))
+			d.unknownKey(p, at, info.names(aliases))
 			continue
 		}
 		d.alias(n, p, at, aliases[i])
 	}
+}
+
+func aliasesOf(v reflect.Value) []alias {
+	if a, ok := v.Addr().Interface().(aliaser); ok {
+		return a.aliases()
+	}
+	return nil
+}
+
+func (d *decoder) unknownKey(p pair, at *docPath, known []string) {
+	d.report(p.pos, at, CodeUnknownKey, fmt.Sprintf("unknown key %q", p.key), nearest(p.key, known))
 }
 
 func (d *decoder) alias(n *node, p pair, at *docPath, a alias) {
@@ -146,8 +158,9 @@ func (d *decoder) account(n *node, at *docPath) string {
 		Name  string   `json:"name"`
 		Users []string `json:"users" manifest:"account"`
 	}
+	before := len(d.failed)
 	d.object(n, at, reflect.ValueOf(&a).Elem())
-	if n.get("name") == nil {
+	if a.Name == "" && len(d.failed) == before {
 		d.report(n.pos, at, CodeMissing, "\"name\" is missing", "")
 	}
 	return a.Name
@@ -248,16 +261,13 @@ func decodeUnion[T any](d *decoder, n *node, at *docPath, u union[T], skip ...st
 	}
 	t := n.get("type")
 	if t == nil || t.kind == nullNode {
-		d.report(n.pos, at, CodeMissing, "\"type\" is missing", "one of "+strings.Join(u.names(), ", "))
+		d.report(n.pos, at, CodeMissing, "\"type\" is missing", anyOf(u.names()))
 		return value
 	}
-	value, ok := u.make(d.text(t, at.field("type"), ""))
+	value, ok := u.create(d.text(t, at.field("type"), ""))
 	if !ok {
 		if t.kind == stringNode {
-			suggestion := nearest(t.text, u.names())
-			if suggestion == "" {
-				suggestion = "one of " + strings.Join(u.names(), ", ")
-			}
+			suggestion := cmp.Or(nearest(t.text, u.names()), anyOf(u.names()))
 			d.report(t.pos, at.field("type"), CodeUnknownType, fmt.Sprintf("unknown type %q", t.text), suggestion)
 		}
 		return value

@@ -55,9 +55,9 @@ type nodeEncoder interface{ encodeNode() *node }
 // their fields give.
 type finisher interface{ finish(n *node) }
 
-func newText(s string) *node   { return &node{kind: stringNode, text: s} }
-func newInt(i int64) *node { return &node{kind: intNode, text: strconv.FormatInt(i, 10)} }
-func newBool(b bool) *node  { return &node{kind: boolNode, text: strconv.FormatBool(b)} }
+func newText(s string) *node { return &node{kind: stringNode, text: s} }
+func newInt(i int64) *node   { return &node{kind: intNode, text: strconv.FormatInt(i, 10)} }
+func newBool(b bool) *node   { return &node{kind: boolNode, text: strconv.FormatBool(b)} }
 
 // encodeStruct writes the fields that differ from the defaults of the type.
 func encodeStruct(v reflect.Value) *node {

@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"reflect"
-	"strings"
 	"sync"
 )
 
@@ -68,6 +67,3 @@ func (i *structInfo) names(aliases []alias) []string {
 	}
 	return names
 }
-
-// list joins names for a message.
-func strings.Join(names []string, ", ") string { return strings.Join(names, ", ") }

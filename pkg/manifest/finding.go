@@ -129,31 +129,34 @@ type findings struct {
 	list []Finding
 }
 
-func (fs *findings) add(f Finding, pos Position) {
-	if len(fs.list) > maxFindings {
+// full reports whether more findings would be left out.
+func (l *findings) full() bool { return len(l.list) > maxFindings }
+
+func (l *findings) add(f Finding, pos Position) {
+	if l.full() {
 		return
 	}
-	if len(fs.list) == maxFindings {
+	if len(l.list) == maxFindings {
 		f = Finding{Severity: SeverityError, Code: CodeTooMany, Message: "too many findings; the rest is left out"}
 	}
-	f.File, f.Line, f.Column = fs.file, pos.Line, pos.Column
-	fs.list = append(fs.list, f)
+	f.File, f.Line, f.Column = l.file, pos.Line, pos.Column
+	l.list = append(l.list, f)
 }
 
 // sorted returns all findings in the order of the document and, if one is an
 // error, the errors among them as an *InvalidError.
-func (fs *findings) sorted() ([]Finding, error) {
-	slices.SortStableFunc(fs.list, func(a, b Finding) int {
+func (l *findings) sorted() ([]Finding, error) {
+	slices.SortStableFunc(l.list, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	var errs []Finding
-	for _, f := range fs.list {
+	for _, f := range l.list {
 		if f.Severity == SeverityError {
 			errs = append(errs, f)
 		}
 	}
 	if len(errs) > 0 {
-		return fs.list, &InvalidError{Findings: errs}
+		return l.list, &InvalidError{Findings: errs}
 	}
-	return fs.list, nil
+	return l.list, nil
 }

@@ -27,7 +27,7 @@ type Manifest struct {
 	Base string `json:"base"`
 	// Root is the absolute, clean directory that entries are relative to;
 	// default DefaultRoot.
-	Root string `json:"root"`
+	Root string `json:"root" manifest:"nonempty"`
 	// Include names further documents to merge. The package does not read them.
 	Include []string `json:"include"`
 	// Entries in declaration order.

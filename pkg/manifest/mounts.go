@@ -25,7 +25,10 @@ func (m *Mount) setDefaults() {
 func (m *Mount) mount() *Mount { return m }
 
 // mounter is implemented by every entry type that embeds Mount.
-type mounter interface{ mount() *Mount }
+type mounter interface {
+	Entry
+	mount() *Mount
+}
 
 // S3Mount attaches a bucket of Amazon S3 or of a store that speaks S3.
 type S3Mount struct {

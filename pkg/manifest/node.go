@@ -63,8 +63,6 @@ type docError struct {
 	suggestion string
 }
 
-func (e *docError) Error() string { return e.message }
-
 // maxDepth is how deep a document may nest, its root being level 1.
 const maxDepth = 100
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"sort"
+	"strconv"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -179,7 +180,7 @@ func checkTag(y *yaml.Node, allowed ...string) *docError {
 	return e
 }
 
-var yamlErrorText = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+var yamlErrorText = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?((?s:.*))`)
 
 // yamlError gives the parser's error a position. What the parser reports has
 // no column, and for some errors the line where the surrounding collection
@@ -189,13 +190,14 @@ func yamlError(data []byte, err error) *docError {
 	if errors.Is(err, io.EOF) {
 		return emptyDocument()
 	}
-	e := &docError{code: CodeSyntax, message: yamlErrorText.ReplaceAllString(err.Error(), "")}
-	n := len(data)
-	const searchable = 1 << 20 // each step parses again
-	if n <= searchable {
-		n = sort.Search(n, func(i int) bool { return sameFailure(data[:i], err) })
+	said := yamlErrorText.FindStringSubmatch(err.Error())
+	line, _ := strconv.Atoi(said[1])
+	e := &docError{code: CodeSyntax, pos: Position{max(line, 1), 1}, message: said[2]}
+	const searchable = 256 << 10 // each step parses again
+	if len(data) <= searchable {
+		n := sort.Search(len(data), func(i int) bool { return sameFailure(data[:i], err) })
+		e.pos = positionAt(data, n)
 	}
-	e.pos = positionAt(data, n)
 	return e
 }
 

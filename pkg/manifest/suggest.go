@@ -17,6 +17,9 @@ func nearest(got string, names []string) string {
 	return "did you mean \"" + best + "\"?"
 }
 
+// anyOf suggests any of the names.
+func anyOf(names []string) string { return "one of " + strings.Join(names, ", ") }
+
 // editDistance counts the insertions, deletions, substitutions and swaps of
 // neighbours between two short strings. Long ones are simply far apart.
 func editDistance(a, b string) int {

@@ -116,6 +116,7 @@ func TestLimits(t *testing.T) {
 		{"aliases in reason", "w.yaml", "x-a: &a {type: file}\nentries: {f: *a, g: *a}\n", ""},
 		{"largest document", "w.yaml", "#" + strings.Repeat(" ", MaxSize-4) + "\n{}", ""},
 		{"document too large", "w.yaml", "#" + strings.Repeat(" ", MaxSize-3) + "\n{}", CodeTooLarge},
+		{"too large behind a byte order mark", "w.yaml", "\uFEFF{}" + strings.Repeat(" ", MaxSize-1), CodeTooLarge},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -3,17 +3,17 @@ package manifest
 // union is a set of types that a document tells apart by a "type" key.
 type union[T any] []variant[T]
 
-// variant makes an empty value of one type.
+// variant creates an empty value of one type.
 type variant[T any] struct {
-	name string
-	make func() T
+	name   string
+	create func() T
 }
 
-// make returns a value of the named type with its defaults.
-func (u union[T]) make(name string) (T, bool) {
+// create returns a value of the named type with its defaults.
+func (u union[T]) create(name string) (T, bool) {
 	for _, v := range u {
 		if v.name == name {
-			x := v.make()
+			x := v.create()
 			setDefaults(x)
 			return x, true
 		}

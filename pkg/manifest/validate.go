@@ -69,8 +69,8 @@ func (v *validator) document() {
 	if m.Version != 0 && m.Version != Version {
 		v.fail(top("version"), CodeUnsupportedVersion, fmt.Sprintf("version %d is not known", m.Version), "1 is the only version")
 	}
-	if m.Name != "" && !namePattern.MatchString(m.Name) {
-		v.invalid(top("name"), "%q does not match %s", m.Name, namePattern)
+	if m.Name != "" && (len(m.Name) > maxName || !namePattern.MatchString(m.Name)) {
+		v.invalid(top("name"), "%q is not a name: up to %d of a-z, 0-9, _, . and -, a letter or digit first", m.Name, maxName)
 	}
 	if m.Base != "" && !isWord(m.Base) {
 		v.invalid(top("base"), "%q is not an image reference", m.Base)

@@ -13,12 +13,19 @@ import (
 )
 
 var (
-	namePattern    = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,62}$`)
-	accountPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,31}$`)
-	idPattern      = regexp.MustCompile(`^[0-9]{1,10}(?::[0-9]{1,10})?$`)
+	namePattern    = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]*$`)
+	accountPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+	idPattern      = regexp.MustCompile(`^[0-9]+(?::[0-9]+)?$`)
 	// objectPattern is what an engine takes for names of volumes and networks.
 	objectPattern   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
-	hostnamePattern = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,61}[A-Za-z0-9])?$`)
+	hostnamePattern = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$`)
+)
+
+// Lengths of names. They are not in the patterns, which would take long to
+// compile then, at every start of the program.
+const (
+	maxName    = 63
+	maxAccount = 32
 )
 
 // maxID is the largest user or group id.
@@ -42,7 +49,7 @@ func (v *validator) accounts() {
 		v.id(at.field("gid"), g.GID)
 		v.accountNames(at.field("users"), g.Users)
 	}
-	if as := v.manifest.RunAs; as != "" && !accountPattern.MatchString(as) && !idPattern.MatchString(as) {
+	if as := v.manifest.RunAs; as != "" && !isAccount(as) && !isIDs(as) {
 		v.invalid(top("run_as"), "%q is neither a user name nor uid[:gid]", as)
 	}
 }
@@ -61,9 +68,24 @@ func (v *validator) account(at *docPath, name string, seen map[string]bool) {
 }
 
 func (v *validator) accountName(at *docPath, name string) {
-	if !accountPattern.MatchString(name) {
-		v.invalid(at, "%q is not a name of a user or group (%s)", name, accountPattern)
+	if !isAccount(name) {
+		v.invalid(at, "%q is not a name of a user or group: up to %d letters, digits, _, . and -, no digit first", name, maxAccount)
 	}
+}
+
+func isAccount(s string) bool { return len(s) <= maxAccount && accountPattern.MatchString(s) }
+
+// isIDs reports whether s is uid[:gid].
+func isIDs(s string) bool {
+	if !idPattern.MatchString(s) {
+		return false
+	}
+	for id := range strings.SplitSeq(s, ":") {
+		if n, err := strconv.ParseInt(id, 10, 64); err != nil || n > maxID {
+			return false
+		}
+	}
+	return true
 }
 
 func (v *validator) accountNames(at *docPath, names []string) {
@@ -219,7 +241,7 @@ func (v *validator) container() {
 	if c := m.Command; c != nil {
 		v.words(top("command"), c)
 	}
-	if m.Hostname != "" && !hostnamePattern.MatchString(m.Hostname) {
+	if m.Hostname != "" && (len(m.Hostname) > maxName || !hostnamePattern.MatchString(m.Hostname)) {
 		v.invalid(top("hostname"), "%q is not a host name", m.Hostname)
 	}
 	for i, dev := range m.Devices {

@@ -92,7 +92,8 @@ func (v *validator) ephemeralDir(at *docPath, d *Dir) {
 	}
 	for _, c := range d.Children {
 		if c.Entry != nil && !c.Entry.Attrs().Ephemeral {
-			v.warn(at, CodeEphemeralDir, fmt.Sprintf("the directory is ephemeral, but its child %q is not", c.Path), "ephemeral does not reach the children; mark each one")
+			message := fmt.Sprintf("the directory is ephemeral, but its child %q is not", c.Path)
+			v.warn(at, CodeEphemeralDir, message, "ephemeral does not reach the children; mark each one")
 			return
 		}
 	}

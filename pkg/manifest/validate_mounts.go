@@ -57,9 +57,7 @@ func (v *validator) mountEntry(at *docPath, e mounter) {
 			v.fail(at.field("file_system_id"), CodeMissing, `"file_system_id" or "mount_target_id" is missing`, "")
 		}
 	}
-	if typed, ok := e.(Entry); ok {
-		v.strategy(at.field("mount_strategy"), typed.Type(), m.Strategy)
-	}
+	v.strategy(at.field("mount_strategy"), e.Type(), m.Strategy)
 }
 
 // named is a credential and its key.
@@ -89,14 +87,14 @@ func (v *validator) strategy(at *docPath, mountType string, s MountStrategy) {
 		case isBlankName(s.Driver):
 			v.fail(at, CodeMountConfig, "the driver is blank", "")
 		case slices.Contains(known, s.Driver) && !slices.Contains(support.drivers, s.Driver):
-			v.fail(at, CodeMountConfig, fmt.Sprintf("driver %q does not serve %s", s.Driver, mountType), "one of "+strings.Join(support.drivers, ", "))
+			v.fail(at, CodeMountConfig, fmt.Sprintf("driver %q does not serve %s", s.Driver, mountType), anyOf(support.drivers))
 		}
 	case *InContainer:
 		at := at.field("pattern")
 		if s.Pattern == nil {
-			v.fail(at, CodeMissing, `"pattern" is missing`, "one of "+strings.Join(support.patterns, ", "))
+			v.fail(at, CodeMissing, `"pattern" is missing`, anyOf(support.patterns))
 		} else if !slices.Contains(support.patterns, s.Pattern.Type()) {
-			v.fail(at.field("type"), CodeMountConfig, fmt.Sprintf("pattern %q does not serve %s", s.Pattern.Type(), mountType), "one of "+strings.Join(support.patterns, ", "))
+			v.fail(at.field("type"), CodeMountConfig, fmt.Sprintf("pattern %q does not serve %s", s.Pattern.Type(), mountType), anyOf(support.patterns))
 		}
 		if p, ok := s.Pattern.(*RclonePattern); ok {
 			v.oneOf(at.field("mode"), p.Mode, "", "fuse", "nfs")

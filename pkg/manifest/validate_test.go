@@ -24,6 +24,8 @@ func TestValidateFields(t *testing.T) {
 		{`name: my-ws_1.2`, "", ""},
 		{`name: My`, CodeInvalidValue, "name"},
 		{`name: -a`, CodeInvalidValue, "name"},
+		{`name: abcdefghijklmnopqrstuvwxyz-abcdefghijklmnopqrstuvwxyz-0123456789`, CodeInvalidValue, "name"},
+		{`root: ""`, ReasonEmpty, "root"},
 		{`base: scratch`, "", ""},
 		{`base: "a b"`, CodeInvalidValue, "base"},
 		{`base: --privileged`, CodeInvalidValue, "base"},
@@ -43,6 +45,10 @@ func TestValidateFields(t *testing.T) {
 		{`remove: [a]`, CodeInvalidValue, "remove[0]"},
 
 		{`users: [{name: agent, uid: 1000, gid: 1000, home: /home/agent, shell: /bin/sh, groups: [dev, {name: ops}]}]`, "", ""},
+		{`users: {}`, CodeWrongType, "users"},
+		{`users: [a]`, CodeWrongType, "users[0]"},
+		{`users: [{name: a, groups: b}]`, CodeWrongType, "users[0].groups"},
+		{`users: [{name: a, uid: 0x3E8, gid: 0o17}]`, "", ""},
 		{`users: [{uid: 1}]`, CodeMissing, "users[0].name"},
 		{`users: [{name: a}, {name: a}]`, CodeDuplicate, "users[1].name"},
 		{`users: [{name: "a:b"}]`, CodeInvalidValue, "users[0].name"},
@@ -54,10 +60,13 @@ func TestValidateFields(t *testing.T) {
 		{`groups: [{name: a, users: [{}]}]`, CodeMissing, "groups[0].users[0]"},
 		{`run_as: agent`, "", ""},
 		{`run_as: 1000`, "", ""},
+		{`run_as: 99999999999`, CodeInvalidValue, "run_as"},
 		{`run_as: 1000:1000`, "", ""},
 		{`run_as: agent:agent`, CodeInvalidValue, "run_as"},
 		{`entries: {a: {type: dir, owner: "a b"}}`, CodeInvalidValue, `entries["a"].owner`},
 
+		{`entries: {a: {type: dir, owner: {name: ""}}}`, CodeMissing, `entries["a"].owner`},
+		{`environment: []`, CodeWrongType, "environment"},
 		{`environment: {"": x}`, ReasonEmpty, `environment[""]`},
 		{`environment: {A=B: x}`, CodeInvalidValue, `environment["A=B"]`},
 		{`environment: {A: "x\0"}`, ReasonNUL, `environment["A"]`},
@@ -80,6 +89,10 @@ func TestValidateFields(t *testing.T) {
 		{`extra_path_grants: [{path: /a, host_path: /b/../c}]`, ReasonEscapeRoot, "extra_path_grants[0].host_path"},
 
 		{`ports: [8080, "1:2", "127.0.0.1:1:3/udp", "[::1]::4", {port: 5, host_port: 6}]`, "", ""},
+		{`ports: [true]`, CodeWrongType, "ports[0]"},
+		{`ports: [{}]`, CodeInvalidValue, "ports[0]"},
+		{`ports: [{port: 1, host_port: 65536}]`, CodeInvalidValue, "ports[0]"},
+		{`ports: [{port: 1, host_ip: localhost}]`, CodeInvalidValue, "ports[0]"},
 		{`ports: [0]`, CodeInvalidValue, "ports[0]"},
 		{`ports: [65536]`, CodeInvalidValue, "ports[0]"},
 		{`ports: ["a"]`, CodeInvalidValue, "ports[0]"},
@@ -88,6 +101,7 @@ func TestValidateFields(t *testing.T) {
 		{`ports: [80, "81:80"]`, CodeDuplicate, "ports[1]"},
 		{`ports: [80, "80/udp"]`, "", ""},
 		{`network: none`, "", ""},
+		{`network: "a b"`, CodeInvalidValue, "network"},
 		{"network: none\nports: [80]", CodeConflict, "network"},
 		{`network: host`, CodeInvalidValue, "network"},
 		{`network: container:x`, CodeInvalidValue, "network"},
@@ -97,6 +111,9 @@ func TestValidateFields(t *testing.T) {
 		{`resources: {cpus: 0}`, CodeInvalidValue, "resources.cpus"},
 		{`resources: {cpus: -1}`, CodeInvalidValue, "resources.cpus"},
 		{`resources: {cpus: .inf}`, CodeInvalidValue, "resources.cpus"},
+		{`resources: {cpus: few}`, CodeWrongType, "resources.cpus"},
+		{`resources: {memory: 1.5}`, CodeWrongType, "resources.memory"},
+		{`resources: {exec_timeout: true}`, CodeWrongType, "resources.exec_timeout"},
 		{`resources: {memory: 0}`, CodeInvalidValue, "resources.memory"},
 		{`resources: {memory: much}`, CodeInvalidValue, "resources.memory"},
 		{`resources: {pids: 99999999999999999999}`, CodeInvalidValue, "resources.pids"},
@@ -116,6 +133,8 @@ func TestValidateFields(t *testing.T) {
 		{`devices: [/dev/fuse]`, "", ""},
 		{`devices: [dev]`, CodeInvalidValue, "devices[0]"},
 		{`runtime: "a b"`, CodeInvalidValue, "runtime"},
+		{`labels: []`, CodeWrongType, "labels"},
+		{`labels: {a: null}`, CodeWrongType, `labels["a"]`},
 		{`labels: {"": x}`, ReasonEmpty, `labels[""]`},
 		{`healthcheck: {test: curl localhost, interval: 30s, retries: 3}`, "", ""},
 		{`healthcheck: {disable: true}`, "", ""},
@@ -126,6 +145,12 @@ func TestValidateFields(t *testing.T) {
 		{`iac: {provider: ansible, working_directory: infra}`, CodeInvalidValue, "iac.provider"},
 		{`iac: {provider: tofu}`, CodeMissing, "iac.working_directory"},
 
+		{`entries: {a: {type: file, permissions: null, is_dir: null}}`, "", ""},
+		{`entries: {a: {type: file, is_dir: "no"}}`, CodeWrongType, `entries["a"].is_dir`},
+		{`entries: {a: {type: file, mode: {}}}`, CodeWrongType, `entries["a"].mode`},
+		{`entries: {a: {type: file, content_base64: "%"}}`, CodeInvalidValue, `entries["a"].content_base64`},
+		{`entries: {a: {type: local_file, src: "a\0"}}`, ReasonNUL, `entries["a"].src`},
+		{`entries: {a: {type: local_dir, src: s, symlinks: keep, follow_symlinks: true}}`, CodeConflict, `entries["a"].follow_symlinks`},
 		{`entries: {a: {type: local_dir, symlinks: maybe}}`, CodeInvalidValue, `entries["a"].symlinks`},
 		{`entries: {a: {type: local_dir, ignore_file: ../x}}`, ReasonEscapeRoot, `entries["a"].ignore_file`},
 	}
@@ -255,6 +280,9 @@ func TestValidateMounts(t *testing.T) {
 		{stores["s3"] + ", mount_strategy: {type: in_container}", CodeMissing, "mount_strategy.pattern"},
 		{stores["s3"] + ", mount_strategy: {type: docker_volume, pattern: {type: rclone}}", CodeUnknownKey, "mount_strategy.pattern"},
 		{stores["s3"] + ", mount_strategy: {type: in_container, pattern: {type: rclone, mode: smb}}", CodeInvalidValue, "mount_strategy.pattern.mode"},
+		{stores["s3"] + ", mount_strategy: {type: in_container, pattern: {type: mountpoint, options: {prefixx: p}}}", CodeUnknownKey, "mount_strategy.pattern.options.prefixx"},
+		{stores["s3"] + ", mount_strategy: {type: in_container, pattern: {type: mountpoint, options: {region: a}, region: b}}", CodeConflict, "mount_strategy.pattern.options"},
+		{"type: box_mount, folder_id: '1', root_folder_id: '2'", CodeConflict, "folder_id"},
 		{"type: s3_mount", CodeMissing, "bucket"},
 		{"type: r2_mount, bucket: b", CodeMissing, "account_id"},
 		{"type: azure_blob_mount, account: a", CodeMissing, "container"},
@@ -273,6 +301,19 @@ func TestValidateMounts(t *testing.T) {
 			wantOnly(t, "entries: {m: {"+tt.fields+"}}", tt.code, `entries["m"].`+tt.key)
 		})
 	}
+}
+
+func TestLocalVolumeOfAGrantedPath(t *testing.T) {
+	for _, grant := range []string{"{path: /srv}", "{path: /data, host_path: /srv}"} {
+		wantOnly(t, "extra_path_grants: ["+grant+"]\nentries: {m: {type: volume_mount, driver_options: {o: bind, device: /srv/x}}}", "", "")
+	}
+	wantOnly(t, "extra_path_grants: [{path: /srv}]\nentries: {m: {type: volume_mount, driver_options: {o: bind, device: /srv/../etc}}}",
+		CodeConflict, `entries["m"].driver_options["device"]`)
+}
+
+func TestRootCountsInTheLengthOfAPath(t *testing.T) {
+	p := strings.Repeat("abcdefg/", 511) + "abcd"
+	wantOnly(t, "entries: {? "+p+" : {type: file}}", ReasonTooLong, `entries["`+p+`"]`)
 }
 
 func TestValidateInGo(t *testing.T) {
