@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/docker/cli/cli"
 	"github.com/spf13/cobra"
@@ -57,11 +58,14 @@ func (a *app) report(err error, interrupted bool) int {
 		_ = writeJSON(a.docker.Out(), map[string]any{"error": finding(err, code)})
 		return exit
 	}
-	if exit == exitInterrupted {
+	switch message := err.Error(); {
+	case exit != exitInterrupted:
+		fmt.Fprintln(a.docker.Err(), message)
+	case strings.HasSuffix(message, context.Canceled.Error()):
+		// What was interrupted is of no interest.
 		fmt.Fprintln(a.docker.Err(), "interrupted")
-	}
-	if !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(a.docker.Err(), err)
+	default:
+		fmt.Fprintln(a.docker.Err(), "interrupted: "+message)
 	}
 	return exit
 }

@@ -135,7 +135,7 @@ func (s *source) choose() (string, error) {
 			return name, nil
 		}
 	}
-	return "", fmt.Errorf("no manifest here (%s): name one with --file, or write one with docker workspace init", strings.Join(names, ", "))
+	return "", badUsage{fmt.Errorf("no manifest here (%s): name one with --file, or write one with docker workspace init", strings.Join(names, ", "))}
 }
 
 // directory is sampled at the call: a relative host path means what it meant

@@ -72,7 +72,7 @@ func standalone(ctx context.Context, a *app) error {
 	root.Use = filepath.Base(os.Args[0]) + " [OPTIONS] COMMAND"
 	root.Annotations = nil // the way to Docker's own guides
 	root.CompletionOptions.HiddenDefaultCmd = true
-	setUsageErrors(root)
+	a.setUsageErrors(root)
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.noteFormat(cmd)
 		opts.SetDefaultOptions(root.Flags())
@@ -100,7 +100,7 @@ func newRoot(a *app) *cobra.Command {
 	root.SetOut(a.docker.Out())
 	root.SetErr(a.docker.Err())
 	root.SuggestionsMinimumDistance = 2
-	setUsageErrors(root)
+	a.setUsageErrors(root)
 	root.AddCommand(
 		newInit(a), newValidate(a), newConfig(a), newPlan(a), newApply(a),
 		newList(a), newInspect(a), newExec(a), newShell(a), newRemove(a), newVersion(a),
@@ -111,8 +111,11 @@ func newRoot(a *app) *cobra.Command {
 	return root
 }
 
-func setUsageErrors(root *cobra.Command) {
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
+func (a *app) setUsageErrors(root *cobra.Command) {
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		a.noteFormat(cmd)
+		return usageError(cmd, err)
+	})
 }
 
 func noCommand(cmd *cobra.Command, args []string) error {
