@@ -75,7 +75,11 @@ func TestForeignContainerIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer eng.RemoveContainer(t.Context(), created.ID)
+	defer func() {
+		if err := eng.RemoveContainer(t.Context(), created.ID); err != nil {
+			t.Error(err)
+		}
+	}()
 	for _, args := range [][]string{{"apply", "--name", name}, {"apply", "--name", name, "--recreate"}} {
 		if out := c.run(t, args...); out.code != 4 || !strings.Contains(out.stderr, "is not a workspace") {
 			t.Errorf("%v: %+v", args, out)

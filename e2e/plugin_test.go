@@ -106,8 +106,9 @@ func proxyToEngine(t *testing.T) string {
 				client.Close()
 				continue
 			}
-			go func() { io.Copy(server, client); server.(*net.UnixConn).CloseWrite() }()
-			go func() { io.Copy(client, server); client.Close() }()
+			// Either side may go away first: that ends the copies.
+			go func() { _, _ = io.Copy(server, client); _ = server.(*net.UnixConn).CloseWrite() }()
+			go func() { _, _ = io.Copy(client, server); client.Close() }()
 		}
 	}()
 	return "tcp://" + l.Addr().String()

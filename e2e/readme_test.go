@@ -21,7 +21,7 @@ func TestReadme(t *testing.T) {
 	removeLater(t, "review")
 	var got strings.Builder
 	transcript := fenced(t, string(readme), "console")
-	for _, line := range strings.Split(transcript, "\n") {
+	for line := range strings.SplitSeq(transcript, "\n") {
 		command, ok := strings.CutPrefix(line, "$ docker workspace ")
 		if ok {
 			got.WriteString(line + "\n")

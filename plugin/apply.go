@@ -57,7 +57,7 @@ func (a *app) options(cmd *cobra.Command, f *applyFlags) (*loaded, workspace.App
 		return nil, workspace.ApplyOptions{}, err
 	}
 	l.effective(&f.source, f.name)
-	if err := f.overrides.apply(l.manifest); err != nil {
+	if err := f.apply(l.manifest); err != nil {
 		return nil, workspace.ApplyOptions{}, usageError(cmd, err)
 	}
 	return l, workspace.ApplyOptions{

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -40,7 +41,7 @@ manifest is invalid.`,
 			default:
 				findings = l.warnings
 				if !noHost && l.baseDir != "" {
-					onHost, err := hostFindings(cmd, l)
+					onHost, err := hostFindings(cmd.Context(), l)
 					if err != nil {
 						return err
 					}
@@ -58,7 +59,7 @@ manifest is invalid.`,
 }
 
 // hostFindings are the sources that an apply could not copy.
-func hostFindings(cmd *cobra.Command, l *loaded) ([]manifest.Finding, error) {
+func hostFindings(ctx context.Context, l *loaded) ([]manifest.Finding, error) {
 	sources, err := materialize.OpenSources(l.baseDir, l.manifest.ExtraPathGrants)
 	if err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func hostFindings(cmd *cobra.Command, l *loaded) ([]manifest.Finding, error) {
 	defer sources.Close()
 	var findings []manifest.Finding
 	for _, e := range l.manifest.Flatten() {
-		err := sources.Check(cmd.Context(), e.Entry)
+		err := sources.Check(ctx, e.Entry)
 		var bad *materialize.LocalSourceError
 		switch {
 		case err == nil:

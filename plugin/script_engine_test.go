@@ -3,11 +3,14 @@ package plugin_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +26,8 @@ type engineKey struct{}
 // scriptEngine is the engine of one script.
 type scriptEngine struct {
 	fake *enginetest.Engine
+	// config is the directory of the script's Docker configuration.
+	config string
 	// heal ends what the script makes fail.
 	heal []func()
 	// seen counts the requests that the script has no interest in any more.
@@ -44,6 +49,7 @@ type scriptEngine struct {
 //	engine changes             prints the requests that change something
 //	engine body METHOD PATH    prints what the JSON body of the last such request
 //	                           sets, a line for each value: HostConfig.Init = true
+//	engine context NAME        writes a context of that name for the engine
 //	engine run NAME            runs a container that is no workspace
 //	engine stop NAME           stops a container
 //	engine untouched           fails unless there is nothing but the images
@@ -68,6 +74,7 @@ func engineCommand(ts *testscript.TestScript, neg bool, args []string) {
 		{"forget", 0, e.forget},
 		{"changes", 0, e.changes},
 		{"body", 2, e.body},
+		{"context", 1, e.context},
 		{"run", 1, e.run},
 		{"stop", 1, e.stop},
 		{"untouched", 0, e.untouched},
@@ -205,6 +212,17 @@ func flatten(name string, value any) []string {
 		list = append(list, name+" = "+text)
 	}
 	return list
+}
+
+// context writes the file that docker context create would write.
+func (e *scriptEngine) context(_ io.Writer, args []string) error {
+	id := fmt.Sprintf("%x", sha256.Sum256([]byte(args[0])))
+	dir := filepath.Join(e.config, "contexts", "meta", id)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	meta := fmt.Sprintf(`{"Name": %q, "Metadata": {}, "Endpoints": {"docker": {"Host": %q}}}`, args[0], e.fake.Host())
+	return os.WriteFile(filepath.Join(dir, "meta.json"), []byte(meta), 0o600)
 }
 
 func (e *scriptEngine) run(_ io.Writer, args []string) error {

@@ -36,11 +36,12 @@ func TestScripts(t *testing.T) {
 			if !ok {
 				return errors.New("a script must run below a test")
 			}
-			engine := newEngine(tb)
-			env.Values[engineKey{}] = &scriptEngine{fake: engine}
-			for key, value := range environment(engine, env.WorkDir) {
+			e := &scriptEngine{fake: newEngine(tb)}
+			for key, value := range environment(e.fake, env.WorkDir) {
 				env.Setenv(key, value)
 			}
+			e.config = env.Getenv("DOCKER_CONFIG")
+			env.Values[engineKey{}] = e
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -48,7 +48,7 @@ func (d *decoder) object(n *node, at *docPath, v reflect.Value, skip ...string) 
 }
 
 func aliasesOf(v reflect.Value) []alias {
-	if a, ok := v.Addr().Interface().(aliaser); ok {
+	if a, ok := reflect.TypeAssert[aliaser](v.Addr()); ok {
 		return a.aliases()
 	}
 	return nil

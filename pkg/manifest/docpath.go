@@ -28,8 +28,10 @@ const (
 func (p *docPath) field(name string) *docPath {
 	return &docPath{parent: p, kind: fieldStep, name: name}
 }
+
 func (p *docPath) key(name string) *docPath { return &docPath{parent: p, kind: keyStep, name: name} }
-func (p *docPath) at(i int) *docPath        { return &docPath{parent: p, kind: indexStep, index: i} }
+
+func (p *docPath) at(i int) *docPath { return &docPath{parent: p, kind: indexStep, index: i} }
 
 // child is a step to a key of any mapping.
 func (p *docPath) child(name string) *docPath {

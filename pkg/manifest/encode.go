@@ -90,6 +90,7 @@ func omitted(v, byDefault reflect.Value) bool {
 		if v.IsZero() {
 			return true
 		}
+	default:
 	}
 	return reflect.DeepEqual(v.Interface(), byDefault.Interface())
 }

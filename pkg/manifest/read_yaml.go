@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"unicode/utf8"
@@ -155,7 +156,7 @@ func scalar(n *node, y *yaml.Node) *docError {
 		return nil
 	}
 	got := plainKind(n.text)
-	if got != k && !(got == intNode && k == floatNode) {
+	if got != k && (got != intNode || k != floatNode) {
 		return &docError{code: CodeWrongType, pos: n.pos, message: fmt.Sprintf("%q is not a %s", n.text, y.ShortTag())}
 	}
 	n.kind = k
@@ -168,10 +169,8 @@ func checkTag(y *yaml.Node, allowed ...string) *docError {
 		return nil
 	}
 	tag := y.ShortTag()
-	for _, a := range allowed {
-		if tag == a {
-			return nil
-		}
+	if slices.Contains(allowed, tag) {
+		return nil
 	}
 	e := &docError{code: CodeSyntax, pos: Position{y.Line, y.Column}, message: fmt.Sprintf("tag %q is not one of YAML 1.2's core schema", tag)}
 	if tag == "!!binary" {

@@ -65,8 +65,7 @@ func target(e KeyedEntry) string {
 }
 
 func (v *validator) pathError(at *docPath, err error) {
-	var pe *PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*PathError](err); ok {
 		v.fail(at, pe.Reason, pe.Error(), "")
 	}
 }

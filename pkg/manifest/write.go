@@ -29,34 +29,44 @@ func appendJSON(b *bytes.Buffer, n *node) error {
 	case stringNode:
 		return appendJSONString(b, n.text)
 	case listNode:
-		b.WriteByte('[')
-		for i, item := range n.items {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			if err := appendJSON(b, item); err != nil {
-				return err
-			}
-		}
-		b.WriteByte(']')
+		return appendJSONList(b, n.items)
 	case mapNode:
-		b.WriteByte('{')
-		for i, p := range n.pairs {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			if err := appendJSONString(b, p.key); err != nil {
-				return err
-			}
-			b.WriteByte(':')
-			if err := appendJSON(b, p.value); err != nil {
-				return err
-			}
-		}
-		b.WriteByte('}')
+		return appendJSONMap(b, n.pairs)
 	default:
 		b.WriteString(n.text)
 	}
+	return nil
+}
+
+func appendJSONList(b *bytes.Buffer, items []*node) error {
+	b.WriteByte('[')
+	for i, item := range items {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := appendJSON(b, item); err != nil {
+			return err
+		}
+	}
+	b.WriteByte(']')
+	return nil
+}
+
+func appendJSONMap(b *bytes.Buffer, pairs []pair) error {
+	b.WriteByte('{')
+	for i, p := range pairs {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := appendJSONString(b, p.key); err != nil {
+			return err
+		}
+		b.WriteByte(':')
+		if err := appendJSON(b, p.value); err != nil {
+			return err
+		}
+	}
+	b.WriteByte('}')
 	return nil
 }
 

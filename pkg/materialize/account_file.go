@@ -29,8 +29,10 @@ func (a *Accounts) Entries() []oci.Entry {
 }
 
 func accountEntry(name string, header *tar.Header, content []byte) oci.Entry {
-	e := oci.Entry{Name: name, Type: tar.TypeReg, Mode: defaultFileMode, Size: int64(len(content)),
-		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
+	e := oci.Entry{
+		Name: name, Type: tar.TypeReg, Mode: defaultFileMode, Size: int64(len(content)),
+		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil },
+	}
 	if header != nil {
 		e.Mode, e.UID, e.GID = header.Mode&0o777, header.Uid, header.Gid
 	}

@@ -24,14 +24,15 @@ func accounts(t *testing.T, m *manifest.Manifest) (*materialize.Accounts, error)
 		materialize.AccountFile{Header: &tar.Header{Mode: 0o644}, Content: []byte(baseGroup)}, m)
 }
 
-func id(n int) *int { return &n }
+//go:fix inline
+func id(n int) *int { return new(n) }
 
 func TestAccountsAddToTheBase(t *testing.T) {
 	a, err := accounts(t, &manifest.Manifest{
-		Groups: []manifest.Group{{Name: "dev", Users: []string{"alice", "user"}}, {Name: "ops", GID: id(2000)}},
+		Groups: []manifest.Group{{Name: "dev", Users: []string{"alice", "user"}}, {Name: "ops", GID: new(2000)}},
 		Users: []manifest.User{
 			{Name: "alice", Groups: []string{"staff"}},
-			{Name: "bob", UID: id(1500), Home: "/srv/bob", Shell: "/bin/bash"},
+			{Name: "bob", UID: new(1500), Home: "/srv/bob", Shell: "/bin/bash"},
 			{Name: "user"},
 		},
 	})
@@ -70,8 +71,8 @@ func TestAccountsAddToTheBase(t *testing.T) {
 
 func TestAccountsThatTheBaseHas(t *testing.T) {
 	a, err := accounts(t, &manifest.Manifest{
-		Users:  []manifest.User{{Name: "user", UID: id(1000), Home: "/home/user"}},
-		Groups: []manifest.Group{{Name: "staff", GID: id(50), Users: []string{"user"}}},
+		Users:  []manifest.User{{Name: "user", UID: new(1000), Home: "/home/user"}},
+		Groups: []manifest.Group{{Name: "staff", GID: new(50), Users: []string{"user"}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -87,11 +88,11 @@ func TestAccountConflicts(t *testing.T) {
 		conflict bool
 		want     string
 	}{
-		"another uid":    {manifest.Manifest{Users: []manifest.User{{Name: "user", UID: id(7)}}}, true, `user "user" has uid 1000 in the base image, not 7: leave it out or rename the user: account conflict`},
+		"another uid":    {manifest.Manifest{Users: []manifest.User{{Name: "user", UID: new(7)}}}, true, `user "user" has uid 1000 in the base image, not 7: leave it out or rename the user: account conflict`},
 		"another home":   {manifest.Manifest{Users: []manifest.User{{Name: "user", Home: "/x"}}}, true, `user "user" has home /home/user in the base image, not /x: leave it out or rename the user: account conflict`},
-		"a taken uid":    {manifest.Manifest{Users: []manifest.User{{Name: "eve", UID: id(0)}}}, true, `user "eve": uid 0 already belongs to user "root": account conflict`},
-		"another gid":    {manifest.Manifest{Groups: []manifest.Group{{Name: "staff", GID: id(7)}}}, true, `group "staff" has gid 50 in the base image, not 7: leave gid out or rename the group: account conflict`},
-		"a taken gid":    {manifest.Manifest{Groups: []manifest.Group{{Name: "dev", GID: id(50)}}}, true, `group "dev": gid 50 already belongs to group "staff": account conflict`},
+		"a taken uid":    {manifest.Manifest{Users: []manifest.User{{Name: "eve", UID: new(0)}}}, true, `user "eve": uid 0 already belongs to user "root": account conflict`},
+		"another gid":    {manifest.Manifest{Groups: []manifest.Group{{Name: "staff", GID: new(7)}}}, true, `group "staff" has gid 50 in the base image, not 7: leave gid out or rename the group: account conflict`},
+		"a taken gid":    {manifest.Manifest{Groups: []manifest.Group{{Name: "dev", GID: new(50)}}}, true, `group "dev": gid 50 already belongs to group "staff": account conflict`},
 		"unknown member": {manifest.Manifest{Groups: []manifest.Group{{Name: "dev", Users: []string{"nobody"}}}}, false, `group "dev": user "nobody" is neither declared in users nor known to the base image`},
 		"unknown group":  {manifest.Manifest{Users: []manifest.User{{Name: "eve", Groups: []string{"dev"}}}}, false, `user "eve": group "dev" is neither declared in groups nor known to the base image`},
 	}
@@ -106,7 +107,7 @@ func TestAccountConflicts(t *testing.T) {
 }
 
 func TestOwners(t *testing.T) {
-	a, err := accounts(t, &manifest.Manifest{Users: []manifest.User{{Name: "alice", UID: id(1500)}}})
+	a, err := accounts(t, &manifest.Manifest{Users: []manifest.User{{Name: "alice", UID: new(1500)}}})
 	if err != nil {
 		t.Fatal(err)
 	}

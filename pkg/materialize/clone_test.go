@@ -30,8 +30,7 @@ func (h host) Run(ctx context.Context, c materialize.Command) (stdout, stderr []
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	err = cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return out.Bytes(), errOut.Bytes(), exit.ExitCode(), nil
 	}
 	return out.Bytes(), errOut.Bytes(), 0, err

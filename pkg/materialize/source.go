@@ -140,8 +140,10 @@ func (f *HostFile) Open() (io.ReadCloser, error) {
 }
 
 func (f *HostFile) changed(err error) error {
-	return &LocalSourceError{Src: f.src, Child: f.Rel, Reason: PathChangedDuringCopy, Err: err,
-		Hint: "it changed while it was read; try again when nothing writes to it"}
+	return &LocalSourceError{
+		Src: f.src, Child: f.Rel, Reason: PathChangedDuringCopy, Err: err,
+		Hint: "it changed while it was read; try again when nothing writes to it",
+	}
 }
 
 func (s *Sources) openFile(f *HostFile) (*os.File, error) {
@@ -247,8 +249,10 @@ func (s *Sources) locate(src string) (location, error) {
 		}
 	}
 	if best.root == "" {
-		return best, &LocalSourceError{Src: src, Reason: OutsideBaseDir,
-			Hint: fmt.Sprintf("it lies outside the base directory %q; move it there, choose another --base-dir, or grant its path in extra_path_grants", s.allowed[0])}
+		return best, &LocalSourceError{
+			Src: src, Reason: OutsideBaseDir,
+			Hint: fmt.Sprintf("it lies outside the base directory %q; move it there, choose another --base-dir, or grant its path in extra_path_grants", s.allowed[0]),
+		}
 	}
 	return best, nil
 }

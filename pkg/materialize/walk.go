@@ -168,8 +168,10 @@ func sourceError(src, component string, err error) error {
 }
 
 func linkRefused(src, component string) error {
-	return &LocalSourceError{Src: src, Reason: SymlinkNotSupported,
-		Hint: fmt.Sprintf("%q is a symbolic link, which could lead anywhere; name the file that it points to", component)}
+	return &LocalSourceError{
+		Src: src, Reason: SymlinkNotSupported,
+		Hint: fmt.Sprintf("%q is a symbolic link, which could lead anywhere; name the file that it points to", component),
+	}
 }
 
 func kind(mode fs.FileMode) string {

@@ -189,14 +189,18 @@ func (p *Plan) write(first int, cause string) {
 			continue
 		}
 		if !stage.Git {
-			p.add(Operation{Kind: WriteFiles, Subject: stage.Entries[0].Path, Detail: strings.TrimPrefix(p.summary(i), ", "),
-				Cause: orElse(cause, "declared over a clone"), Stage: i})
+			p.add(Operation{
+				Kind: WriteFiles, Subject: stage.Entries[0].Path, Detail: strings.TrimPrefix(p.summary(i), ", "),
+				Cause: orElse(cause, "declared over a clone"), Stage: i,
+			})
 			continue
 		}
 		for j, e := range stage.Entries {
 			repo := e.Entry.(*manifest.GitRepo)
-			p.add(Operation{Kind: CloneGit, Subject: e.Path, Detail: repo.CloneURL() + " at " + orElse(repo.Ref, "HEAD"),
-				Cause: orElse(cause, "declared entry"), Stage: i, Entry: j})
+			p.add(Operation{
+				Kind: CloneGit, Subject: e.Path, Detail: repo.CloneURL() + " at " + orElse(repo.Ref, "HEAD"),
+				Cause: orElse(cause, "declared entry"), Stage: i, Entry: j,
+			})
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/docker-workspace/docker-workspace/pkg/manifest"
@@ -108,8 +109,8 @@ func (a *apply) rollback(ctx context.Context, err error) error {
 	}
 	return cleanup(ctx, err, func(ctx context.Context) error {
 		var problems []error
-		for i := len(a.undo) - 1; i >= 0; i-- {
-			problems = append(problems, a.undo[i](ctx))
+		for _, v := range slices.Backward(a.undo) {
+			problems = append(problems, v(ctx))
 		}
 		return errors.Join(problems...)
 	})
