@@ -4,9 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 time=${1:-20s}
-for package in $(go list ./...); do
-	for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz' || true); do
-		echo "$package $target"
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$package"
-	done
+grep -roE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' . | sort | while IFS=: read -r file declaration; do
+	target=${declaration#func }
+	echo "$target in $(dirname "$file")"
+	go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" "$(dirname "$file")" </dev/null
 done

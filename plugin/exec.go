@@ -132,10 +132,12 @@ func (a *app) terminalSizes() (sizes <-chan engine.Size, stop func()) {
 	go func() {
 		for {
 			height, width := a.docker.Out().GetTtySize()
-			select {
-			case out <- engine.Size{Width: width, Height: height}:
-			case <-done:
-				return
+			if height > 0 && width > 0 { // else standard output is no terminal
+				select {
+				case out <- engine.Size{Width: width, Height: height}:
+				case <-done:
+					return
+				}
 			}
 			select {
 			case <-changed:

@@ -22,11 +22,17 @@ var version = "dev"
 
 // Main runs the process' command line and returns its exit code.
 func Main() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signalled, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// The first signal cancels, so that what was begun is undone. A second one
-	// finds the default again and ends the process.
-	context.AfterFunc(ctx, stop)
+	// finds the default again and ends the process. The context of the signals
+	// is not handed on: its cause would hide that an error means a cancellation.
+	context.AfterFunc(signalled, func() {
+		stop()
+		cancel()
+	})
 
 	docker, err := command.NewDockerCli()
 	if err != nil {
@@ -88,7 +94,7 @@ func (a *app) noteFormat(cmd *cobra.Command) {
 
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
-		Use:              "workspace",
+		Use:              "workspace COMMAND",
 		Short:            "Declare what exists before work starts, and get it in a container",
 		SilenceUsage:     true,
 		SilenceErrors:    true,

@@ -2,6 +2,8 @@ package plugin_test
 
 import (
 	"archive/tar"
+	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -52,10 +54,30 @@ func run(ctx context.Context, call *enginetest.ExecCall) int {
 		return code
 	case command == "show":
 		fmt.Fprintf(call.Stdout, "dir %s\nuser %s\nenv %s\n", call.WorkingDir, call.User, strings.Join(call.Env, " "))
+	case command == "sh" && call.TTY:
+		return shell(call)
 	case command == "sh" && len(call.Cmd) == 9 && call.Cmd[3] == "clone":
 		return clone(ctx, call)
 	}
 	return 0
+}
+
+// shell answers every key until ctrl-d, which is a NUL if it was pressed before
+// the terminal was told to hand on every key.
+func shell(call *enginetest.ExecCall) int {
+	input := bufio.NewReader(call.Stdin)
+	for {
+		key, err := input.ReadByte()
+		switch {
+		case err != nil:
+			return 1
+		case key == '\x04', key == 0:
+			fmt.Fprintf(call.Stdout, "bye from %s\n", call.WorkingDir)
+			return 0
+		default:
+			_, _ = call.Stdout.Write(bytes.ToUpper([]byte{key}))
+		}
+	}
 }
 
 const clonedCommit = "0123456789abcdef0123456789abcdef01234567"

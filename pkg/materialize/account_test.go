@@ -24,9 +24,6 @@ func accounts(t *testing.T, m *manifest.Manifest) (*materialize.Accounts, error)
 		materialize.AccountFile{Header: &tar.Header{Mode: 0o644}, Content: []byte(baseGroup)}, m)
 }
 
-//go:fix inline
-func id(n int) *int { return new(n) }
-
 func TestAccountsAddToTheBase(t *testing.T) {
 	a, err := accounts(t, &manifest.Manifest{
 		Groups: []manifest.Group{{Name: "dev", Users: []string{"alice", "user"}}, {Name: "ops", GID: new(2000)}},

@@ -32,6 +32,7 @@ type rule struct {
 	method, pattern string
 	status          int
 	message         string
+	once            bool
 	held            chan struct{}
 }
 
@@ -40,6 +41,11 @@ type rule struct {
 // /containers/*/start. Status 200 fails a load or pull within its stream.
 func (e *Engine) Fail(method, pattern string, status int, message string) (undo func()) {
 	return e.addRule(&rule{method: method, pattern: pattern, status: status, message: message})
+}
+
+// FailOnce is Fail for one request only; the next one finds the engine well.
+func (e *Engine) FailOnce(method, pattern string, status int, message string) {
+	e.addRule(&rule{method: method, pattern: pattern, status: status, message: message, once: true})
 }
 
 // Hold makes requests hang, their body read, until their client goes away, and
@@ -122,8 +128,11 @@ func (e *Engine) record(r *http.Request) *rule {
 	request := &Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Header: r.Header.Clone()}
 	e.requests = append(e.requests, request)
 	r.Body = &recorder{ReadCloser: r.Body, engine: e, request: request, keep: r.Header.Get("Content-Type") == "application/json"}
-	for _, rule := range e.rules {
+	for i, rule := range e.rules {
 		if ok, _ := path.Match(rule.pattern, r.URL.Path); ok && rule.method == r.Method {
+			if rule.once {
+				e.rules = slices.Delete(e.rules, i, i+1)
+			}
 			return rule
 		}
 	}

@@ -137,18 +137,26 @@ func (e *Engine) hasChain(diffIDs []string) bool {
 
 // saveImages writes the first of the named images as a docker-archive.
 func (e *Engine) saveImages(w http.ResponseWriter, r *http.Request) error {
+	archive, err := e.archive(r.URL.Query().Get("names"))
+	if err != nil {
+		return err
+	}
+	// Unlocked: a client may load what it saves as it comes.
+	w.Header().Set("Content-Type", "application/x-tar")
+	_, _ = w.Write(archive) // the client may be gone
+	return nil
+}
+
+func (e *Engine) archive(ref string) ([]byte, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	ref := r.URL.Query().Get("names")
 	i := e.findImage(ref)
 	if i == nil {
-		return fail(http.StatusNotFound, "reference does not exist")
+		return nil, fail(http.StatusNotFound, "reference does not exist")
 	}
 	tag := ""
 	if len(i.tags) > 0 {
 		tag = i.tags[0]
 	}
-	w.Header().Set("Content-Type", "application/x-tar")
-	_, _ = w.Write(dockerArchive(tag, i.raw, e.layers)) // the client may be gone
-	return nil
+	return dockerArchive(tag, i.raw, e.layers), nil
 }
