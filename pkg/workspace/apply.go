@@ -51,6 +51,16 @@ type Result struct {
 	Durations map[string]int64 `json:"durations_ms"`
 }
 
+// newResult has lists that are empty rather than absent, for readers of JSON.
+func newResult() *Result {
+	return &Result{
+		Result:    materialize.Result{Files: []materialize.File{}, SkippedMounts: []string{}},
+		Git:       []GitResult{},
+		Warnings:  []string{},
+		Durations: map[string]int64{},
+	}
+}
+
 // ImageResult names the image that the container runs.
 type ImageResult struct {
 	Reference      string `json:"reference"`
@@ -91,6 +101,7 @@ func (c *Client) Apply(ctx context.Context, m *manifest.Manifest, opts ApplyOpti
 	for _, w := range a.plan.Warnings {
 		c.emit(Event{State: Warning, Text: w})
 	}
+	a.result.Warnings = append(a.result.Warnings, a.plan.Warnings...)
 	err = a.execute(ctx)
 	if err == nil {
 		err = a.finish(ctx)

@@ -49,7 +49,7 @@ type workspaceImage struct {
 // observe looks at the manifest, the host and the engine, and plans. It creates
 // nothing that outlives it.
 func (c *Client) observe(ctx context.Context, m *manifest.Manifest, opts ApplyOptions) (*apply, error) {
-	a := &apply{client: c, manifest: m, opts: opts, result: &Result{Durations: map[string]int64{}}}
+	a := &apply{client: c, manifest: m, opts: opts, result: newResult()}
 	if err := a.ask(); err != nil {
 		return nil, err
 	}
