@@ -178,3 +178,21 @@ func TestBaseIsRespected(t *testing.T) {
 		})
 	}
 }
+
+// Whoever works in the workspace can use git in a clone that is another's.
+func TestGitTrustsTheCloneOfAnotherOwner(t *testing.T) {
+	served := t.TempDir()
+	commit := bareRepository(t, served, "r.git", map[string]string{"f": "x"})
+	url := gitDaemon(t, served) + "r.git"
+	c := newCLI(t)
+	write(t, c.dir, "workspace.yaml", fmt.Sprintf(`
+users: [{name: alice}]
+run_as: alice
+entries: {src: {type: git_repo, url: %q, owner: root}}
+`, url))
+	name := unique(t)
+	c.apply(t, name, "--network", "host")
+	if head := c.must(t, "exec", name, "git", "-C", "src", "rev-parse", "HEAD"); head != commit+"\n" {
+		t.Errorf("HEAD is %q", head)
+	}
+}

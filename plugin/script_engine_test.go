@@ -50,6 +50,7 @@ type scriptEngine struct {
 //	engine body METHOD PATH    prints what the JSON body of the last such request
 //	                           sets, a line for each value: HostConfig.Init = true
 //	engine context NAME        writes a context of that name for the engine
+//	engine id NAME             sets ID to the first digits of a container's ID
 //	engine run NAME            runs a container that is no workspace
 //	engine stop NAME           stops a container
 //	engine untouched           fails unless there is nothing but the images
@@ -62,10 +63,10 @@ func engineCommand(ts *testscript.TestScript, neg bool, args []string) {
 	for _, known := range []struct {
 		name string
 		args int
-		run  func(w io.Writer, args []string) error
+		run  func(ts *testscript.TestScript, args []string) error
 	}{
-		{"containers", 0, func(w io.Writer, _ []string) error { return lines(w, e.fake.Containers()) }},
-		{"images", 0, func(w io.Writer, _ []string) error { return lines(w, e.fake.Images()) }},
+		{"containers", 0, e.containers},
+		{"images", 0, e.images},
 		{"files", 2, e.files},
 		{"cat", 2, e.cat},
 		{"write", 3, e.write},
@@ -75,12 +76,13 @@ func engineCommand(ts *testscript.TestScript, neg bool, args []string) {
 		{"changes", 0, e.changes},
 		{"body", 2, e.body},
 		{"context", 1, e.context},
+		{"id", 1, e.id},
 		{"run", 1, e.run},
 		{"stop", 1, e.stop},
 		{"untouched", 0, e.untouched},
 	} {
 		if known.name == args[0] && known.args == len(args)-1 {
-			ts.Check(known.run(ts.Stdout(), args[1:]))
+			ts.Check(known.run(ts, args[1:]))
 			return
 		}
 	}
@@ -96,6 +98,23 @@ func lines(w io.Writer, list []string) error {
 	return nil
 }
 
+func (e *scriptEngine) containers(ts *testscript.TestScript, _ []string) error {
+	return lines(ts.Stdout(), e.fake.Containers())
+}
+
+func (e *scriptEngine) images(ts *testscript.TestScript, _ []string) error {
+	return lines(ts.Stdout(), e.fake.Images())
+}
+
+func (e *scriptEngine) id(ts *testscript.TestScript, args []string) error {
+	c, err := e.container(args[0])
+	if err != nil {
+		return err
+	}
+	ts.Setenv("ID", c.ID[:8])
+	return nil
+}
+
 func (e *scriptEngine) container(name string) (*enginetest.Container, error) {
 	c := e.fake.Container(name)
 	if c == nil {
@@ -104,7 +123,7 @@ func (e *scriptEngine) container(name string) (*enginetest.Container, error) {
 	return c, nil
 }
 
-func (e *scriptEngine) files(w io.Writer, args []string) error {
+func (e *scriptEngine) files(ts *testscript.TestScript, args []string) error {
 	c, err := e.container(args[0])
 	if err != nil {
 		return err
@@ -115,10 +134,10 @@ func (e *scriptEngine) files(w io.Writer, args []string) error {
 			list = append(list, f.String())
 		}
 	}
-	return lines(w, list)
+	return lines(ts.Stdout(), list)
 }
 
-func (e *scriptEngine) cat(w io.Writer, args []string) error {
+func (e *scriptEngine) cat(ts *testscript.TestScript, args []string) error {
 	c, err := e.container(args[0])
 	if err != nil {
 		return err
@@ -127,11 +146,11 @@ func (e *scriptEngine) cat(w io.Writer, args []string) error {
 	if !ok {
 		return fmt.Errorf("no file %q in container %q", args[1], args[0])
 	}
-	_, err = io.WriteString(w, f.Content)
+	_, err = io.WriteString(ts.Stdout(), f.Content)
 	return err
 }
 
-func (e *scriptEngine) write(_ io.Writer, args []string) error {
+func (e *scriptEngine) write(_ *testscript.TestScript, args []string) error {
 	c, err := e.container(args[0])
 	if err != nil {
 		return err
@@ -139,7 +158,7 @@ func (e *scriptEngine) write(_ io.Writer, args []string) error {
 	return c.Write(enginetest.File{Name: strings.TrimPrefix(args[1], "/"), Content: args[2]})
 }
 
-func (e *scriptEngine) fail(_ io.Writer, args []string) error {
+func (e *scriptEngine) fail(_ *testscript.TestScript, args []string) error {
 	status, err := strconv.Atoi(args[2])
 	if err != nil {
 		return err
@@ -148,7 +167,7 @@ func (e *scriptEngine) fail(_ io.Writer, args []string) error {
 	return nil
 }
 
-func (e *scriptEngine) healAll(io.Writer, []string) error {
+func (e *scriptEngine) healAll(*testscript.TestScript, []string) error {
 	for _, undo := range e.heal {
 		undo()
 	}
@@ -156,22 +175,22 @@ func (e *scriptEngine) healAll(io.Writer, []string) error {
 	return nil
 }
 
-func (e *scriptEngine) forget(io.Writer, []string) error {
+func (e *scriptEngine) forget(*testscript.TestScript, []string) error {
 	e.seen = len(e.fake.Requests())
 	return nil
 }
 
-func (e *scriptEngine) changes(w io.Writer, _ []string) error {
+func (e *scriptEngine) changes(ts *testscript.TestScript, _ []string) error {
 	var list []string
 	for _, r := range e.fake.Requests()[e.seen:] {
 		if r.Method != "GET" && r.Method != "HEAD" {
 			list = append(list, r.Method+" "+r.Path)
 		}
 	}
-	return lines(w, list)
+	return lines(ts.Stdout(), list)
 }
 
-func (e *scriptEngine) body(w io.Writer, args []string) error {
+func (e *scriptEngine) body(ts *testscript.TestScript, args []string) error {
 	for _, r := range slices.Backward(e.fake.Requests()[e.seen:]) {
 		if ok, err := path.Match(args[1], r.Path); err != nil || !ok || r.Method != args[0] {
 			continue
@@ -182,7 +201,7 @@ func (e *scriptEngine) body(w io.Writer, args []string) error {
 		if err := numbers.Decode(&body); err != nil {
 			return fmt.Errorf("body of %s %s: %w", r.Method, r.Path, err)
 		}
-		return lines(w, flatten("", body))
+		return lines(ts.Stdout(), flatten("", body))
 	}
 	return fmt.Errorf("no request %s %s", args[0], args[1])
 }
@@ -215,7 +234,7 @@ func flatten(name string, value any) []string {
 }
 
 // context writes the file that docker context create would write.
-func (e *scriptEngine) context(_ io.Writer, args []string) error {
+func (e *scriptEngine) context(_ *testscript.TestScript, args []string) error {
 	id := fmt.Sprintf("%x", sha256.Sum256([]byte(args[0])))
 	dir := filepath.Join(e.config, "contexts", "meta", id)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -225,7 +244,7 @@ func (e *scriptEngine) context(_ io.Writer, args []string) error {
 	return os.WriteFile(filepath.Join(dir, "meta.json"), []byte(meta), 0o600)
 }
 
-func (e *scriptEngine) run(_ io.Writer, args []string) error {
+func (e *scriptEngine) run(_ *testscript.TestScript, args []string) error {
 	return e.asOthers(func(ctx context.Context, others *engine.Client) error {
 		c, err := others.CreateContainer(ctx, engine.ContainerSpec{Name: args[0], Image: "base:1"})
 		if err != nil {
@@ -235,7 +254,7 @@ func (e *scriptEngine) run(_ io.Writer, args []string) error {
 	})
 }
 
-func (e *scriptEngine) stop(_ io.Writer, args []string) error {
+func (e *scriptEngine) stop(_ *testscript.TestScript, args []string) error {
 	return e.asOthers(func(ctx context.Context, others *engine.Client) error {
 		return others.StopContainer(ctx, args[0], 0)
 	})
@@ -251,7 +270,7 @@ func (e *scriptEngine) asOthers(do func(context.Context, *engine.Client) error) 
 	return do(context.Background(), client)
 }
 
-func (e *scriptEngine) untouched(io.Writer, []string) error {
+func (e *scriptEngine) untouched(*testscript.TestScript, []string) error {
 	return untouched(e.fake)
 }
 

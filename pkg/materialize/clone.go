@@ -84,6 +84,9 @@ type Clone struct {
 	Image string // named in errors
 	Repo  *manifest.GitRepo
 	Owner Owner
+	// User is who works in the sandbox. When it is not the owner, git would
+	// refuse to look into the clone; it is told to trust this very path.
+	User Owner
 }
 
 // CloneGit clones a repository inside the sandbox straight into its
@@ -131,7 +134,24 @@ func CloneGit(ctx context.Context, sandbox Sandbox, c Clone) (commit string, err
 	if !ok {
 		return "", failed("git did not say which commit it checked out")
 	}
-	return commit, nil
+	if c.User.UID == c.Owner.UID || subpath(c.Repo.Subpath) != "" {
+		return commit, nil
+	}
+	return commit, trust(ctx, sandbox, c)
+}
+
+const trustScript = `git config --system --get-all safe.directory | grep -Fqx -- "$1" || git config --system --add safe.directory "$1"`
+
+// trust lets other users than the owner run git in the clone.
+func trust(ctx context.Context, sandbox Sandbox, c Clone) error {
+	_, stderr, code, err := sandbox.Run(ctx, Command{Args: []string{"sh", "-c", trustScript, "trust", c.Dest}, User: "0:0", Dir: "/"})
+	if err == nil && code != 0 {
+		err = fmt.Errorf("exit code %d: %s", code, tail(stderr))
+	}
+	if err != nil {
+		return fmt.Errorf("entry %q: make git trust %s: %w", c.Path, c.Dest, err)
+	}
+	return nil
 }
 
 // Nothing may wait for an answer that nobody will give.

@@ -185,7 +185,7 @@ func (a *apply) clone(ctx context.Context, op plan.Operation) (GitResult, error)
 		return GitResult{}, err
 	}
 	commit, err := materialize.CloneGit(ctx, sandbox{a.client.Engine, a.container}, materialize.Clone{
-		Path: e.Path, Dest: a.manifest.Root + "/" + e.Path, Image: a.manifest.Base, Repo: repo, Owner: owner,
+		Path: e.Path, Dest: a.manifest.Root + "/" + e.Path, Image: a.manifest.Base, Repo: repo, Owner: owner, User: a.prepared.user,
 	})
 	return GitResult{Path: e.Path, URL: repo.CloneURL(), Ref: repo.Ref, Commit: commit}, err
 }

@@ -135,7 +135,8 @@ func (a *apply) lookAgain(ctx context.Context, seen plan.Observed) error {
 		return nil
 	}
 	var err error
-	a.prepared, err = prepare(ctx, a.manifest, stages, containerFS{a.client.Engine, a.container}, a.sources, prepareOptions{concurrency: a.opts.Concurrency})
+	a.prepared, err = prepare(ctx, a.manifest, stages, containerFS{a.client.Engine, a.container}, a.sources,
+		prepareOptions{concurrency: a.opts.Concurrency, imageUser: a.existing.User})
 	return err
 }
 
@@ -185,11 +186,11 @@ func (a *apply) openBase(ctx context.Context) error {
 
 func (a *apply) prepareFresh(ctx context.Context) error {
 	var below fileSystem
+	opts := prepareOptions{concurrency: a.opts.Concurrency, fresh: true}
 	if a.baseFS != nil {
-		below = a.baseFS
+		below, opts.imageUser = a.baseFS, a.base.Config.User
 	}
-	stages := plan.Stages(a.manifest.Flatten())
-	p, err := prepare(ctx, a.manifest, stages, below, a.sources, prepareOptions{concurrency: a.opts.Concurrency, fresh: true})
+	p, err := prepare(ctx, a.manifest, plan.Stages(a.manifest.Flatten()), below, a.sources, opts)
 	a.prepared = p
 	return err
 }

@@ -15,7 +15,8 @@ import (
 // Their content is still on the host.
 type prepared struct {
 	accounts *materialize.Accounts
-	owner    materialize.Owner
+	owner    materialize.Owner // of what belongs to nobody in particular
+	user     materialize.Owner // who works in the workspace
 	stages   [][]oci.Entry // none for a stage that clones
 	warnings []string
 }
@@ -38,7 +39,7 @@ func (p *prepared) bytes(stage int) int64 {
 // destinations of clones: they exist, and belong to who runs git, before it runs.
 func prepare(ctx context.Context, m *manifest.Manifest, stages []plan.Stage, below fileSystem, sources *materialize.Sources, opts prepareOptions) (*prepared, error) {
 	p := &prepared{}
-	accountFiles, err := p.readAccounts(ctx, m, below)
+	accountFiles, err := p.readAccounts(ctx, m, below, opts.imageUser)
 	if err != nil {
 		return nil, err
 	}
@@ -68,16 +69,17 @@ func prepare(ctx context.Context, m *manifest.Manifest, stages []plan.Stage, bel
 type prepareOptions struct {
 	concurrency int
 	fresh       bool
+	imageUser   string // who works there when the manifest names nobody
 }
 
 // readAccounts merges the manifest's accounts into those below, and returns the
 // objects that make it so. Account files are read only when a name needs them.
-func (p *prepared) readAccounts(ctx context.Context, m *manifest.Manifest, below fileSystem) ([]oci.Entry, error) {
+func (p *prepared) readAccounts(ctx context.Context, m *manifest.Manifest, below fileSystem, imageUser string) ([]oci.Entry, error) {
 	if below == nil {
 		return nil, nil
 	}
 	var passwd, group materialize.AccountFile
-	if needsAccounts(m) {
+	if imageUser != "" || needsAccounts(m) {
 		var err error
 		if passwd, err = readAccountFile(ctx, below, "etc/passwd"); err != nil {
 			return nil, err
@@ -90,12 +92,14 @@ func (p *prepared) readAccounts(ctx context.Context, m *manifest.Manifest, below
 	if p.accounts, err = materialize.NewAccounts(passwd, group, m); err != nil {
 		return nil, err
 	}
-	if m.RunAs != "" {
-		if p.owner, err = p.accounts.RunAs(m.RunAs); err != nil {
-			return nil, err
-		}
+	switch {
+	case m.RunAs != "":
+		p.owner, err = p.accounts.RunAs(m.RunAs)
+		p.user = p.owner
+	case imageUser != "":
+		p.user, err = p.accounts.RunAs(imageUser)
 	}
-	return p.accounts.Entries(), nil
+	return p.accounts.Entries(), err
 }
 
 func needsAccounts(m *manifest.Manifest) bool {
