@@ -3,9 +3,9 @@ package workspace
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -78,7 +78,7 @@ func (a *apply) run(ctx context.Context, op plan.Operation) error {
 	case plan.StartContainer:
 		return a.client.Engine.StartContainer(ctx, a.container)
 	case plan.RemoveContainer:
-		return a.client.remove(ctx, a.existing)
+		return a.replace(ctx)
 	default:
 		return fmt.Errorf("execute plan: unknown operation %q", op.Kind)
 	}
@@ -125,12 +125,8 @@ func (a *apply) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	suffix := make([]byte, 4)
-	if _, err := rand.Read(suffix); err != nil {
-		return fmt.Errorf("choose a temporary name: %w", err)
-	}
 	spec := containerSpec(a.manifest, image, labels, a.opts)
-	spec.Name = a.request.Name + "-applying-" + hex.EncodeToString(suffix)
+	spec.Name = a.request.Name + "-applying-" + strings.ToLower(rand.Text()[:8])
 	a.temporary = spec.Name
 	created, err := a.client.Engine.CreateContainer(ctx, spec)
 	if err != nil {
@@ -190,8 +186,31 @@ func (a *apply) clone(ctx context.Context, op plan.Operation) (GitResult, error)
 	return GitResult{Path: e.Path, URL: repo.CloneURL(), Ref: repo.Ref, Commit: commit}, err
 }
 
-// finish gives the workspace its name, which is what makes it exist.
-func (a *apply) finish(ctx context.Context) error {
+// replace puts the new workspace in the place of the existing one. Until it has
+// the name the existing one can take it back.
+func (a *apply) replace(ctx context.Context) error {
+	eng := a.client.Engine
+	aside := strings.Replace(a.temporary, "-applying-", "-replaced-", 1)
+	a.undo = append(a.undo, func(ctx context.Context) error {
+		// The engine may have renamed it although the answer did not arrive.
+		now, err := eng.InspectContainer(ctx, a.existing.ID)
+		if err != nil || now.Name == a.request.Name {
+			return err
+		}
+		return eng.RenameContainer(ctx, a.existing.ID, a.request.Name)
+	})
+	if err := eng.RenameContainer(ctx, a.existing.ID, aside); err != nil {
+		return err
+	}
+	if err := a.settle(ctx); err != nil {
+		return err
+	}
+	return cleanup(ctx, nil, func(ctx context.Context) error { return a.client.remove(ctx, a.existing) })
+}
+
+// settle gives the workspace its name, which is what makes it exist: there is
+// nothing to undo any more.
+func (a *apply) settle(ctx context.Context) error {
 	c, err := a.client.Engine.InspectContainer(ctx, a.container)
 	if err != nil {
 		return err
@@ -204,8 +223,19 @@ func (a *apply) finish(ctx context.Context) error {
 			return fmt.Errorf("name workspace %q: %w", a.request.Name, err)
 		}
 	}
-	r := a.result
-	r.Name, r.ContainerID, r.Operations, r.Ports = a.request.Name, c.ID, a.plan.Operations, ports(c)
+	a.undo, a.settled = nil, &c
+	return nil
+}
+
+// finish settles what no replacement has settled yet, and completes the result.
+func (a *apply) finish(ctx context.Context) error {
+	if a.settled == nil {
+		if err := a.settle(ctx); err != nil {
+			return err
+		}
+	}
+	r, c := a.result, a.settled
+	r.Name, r.ContainerID, r.Operations, r.Ports = a.request.Name, c.ID, a.plan.Operations, ports(*c)
 	if r.Image.EngineID == "" {
 		r.Image = ImageResult{Reference: c.Image, EngineID: c.ImageID}
 	}

@@ -34,6 +34,7 @@ type apply struct {
 	existing  *engine.Container // of the workspace's name
 	container string            // id of the one that is worked on
 	temporary string            // its name until everything is in it
+	settled   *engine.Container // it, once it has the workspace's name
 	undo      []func(context.Context) error
 }
 
@@ -104,7 +105,11 @@ func (a *apply) look(ctx context.Context) (plan.Observed, error) {
 	var seen plan.Observed
 	existing, err := a.client.Engine.InspectContainer(ctx, a.request.Name)
 	switch {
-	case err == nil:
+	case errors.Is(err, engine.ErrNotFound):
+	case err != nil:
+		return seen, err
+	case existing.Name != a.request.Name: // the engine takes the start of an id for a name
+	default:
 		a.existing = &existing
 		seen.Container = &plan.Container{
 			ID:      existing.ID,
@@ -113,13 +118,13 @@ func (a *apply) look(ctx context.Context) (plan.Observed, error) {
 			Digest:  existing.Labels[LabelManifest],
 			Applied: unpackFingerprints(existing.Labels[LabelFingerprints]),
 		}
-		if !a.opts.Recreate {
-			return seen, a.lookAgain(ctx, seen)
-		}
-	case !errors.Is(err, engine.ErrNotFound):
-		return seen, err
 	}
-	return seen, a.lookAtBase(ctx, &seen)
+	if seen.Container != nil && (!a.opts.Recreate || !seen.Container.Managed) {
+		err = a.lookAgain(ctx, seen)
+	} else {
+		err = a.lookAtBase(ctx, &seen)
+	}
+	return seen, err
 }
 
 // lookAgain prepares what an apply on an existing workspace writes again. The
@@ -170,8 +175,13 @@ func (a *apply) lookAtBase(ctx context.Context, seen *plan.Observed) error {
 	return nil
 }
 
-// openBase finds the base image on the engine.
+// openBase finds the base image on the engine. After a pull it may be another.
 func (a *apply) openBase(ctx context.Context) error {
+	if a.baseFS != nil {
+		if err := a.baseFS.Close(ctx); err != nil {
+			return err
+		}
+	}
 	image, err := a.client.Engine.InspectImage(ctx, a.manifest.Base)
 	if err != nil {
 		return err

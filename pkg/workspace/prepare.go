@@ -17,7 +17,7 @@ type prepared struct {
 	accounts *materialize.Accounts
 	owner    materialize.Owner // of what belongs to nobody in particular
 	user     materialize.Owner // who works in the workspace
-	stages   [][]oci.Entry // none for a stage that clones
+	stages   [][]oci.Entry     // none for a stage that clones
 	warnings []string
 }
 

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"path"
 	"regexp"
+	"strings"
 
 	"github.com/opencontainers/go-digest"
 
@@ -45,6 +46,9 @@ func checkSupported(m *manifest.Manifest) error {
 	}
 	if r := m.Resources; r != nil {
 		refuse(r.ExecTimeout != 0 || r.SessionTimeout != 0, "resources: exec_timeout and session_timeout")
+	}
+	for key := range m.Labels {
+		refuse(strings.HasPrefix(key, labelPrefix), fmt.Sprintf("label %q, which is one of our own: a name of yours", key))
 	}
 	if err := materialize.Check(m); err != nil {
 		problems = append(problems, err)

@@ -218,22 +218,27 @@ func pattern(r enginetest.Request) string {
 
 type call struct{ method, pattern string }
 
-// calls are the kinds of requests that an apply makes, without removals: those
-// are what a failed one still needs.
+// kinds are the distinct calls among requests, without removals: those are what
+// a failed apply still needs.
+func kinds(requests []enginetest.Request) []call {
+	var found []call
+	for _, r := range requests {
+		c := call{r.Method, pattern(r)}
+		if r.Method != http.MethodDelete && r.Path != "/_ping" && !slices.Contains(found, c) {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// calls are what an apply of everything asks of the engine.
 func calls(t *testing.T, opts workspace.ApplyOptions) []call {
 	t.Helper()
 	fake, client := start(t, enginetest.Options{})
 	if _, err := client.Apply(t.Context(), decode(t, everything), opts); err != nil {
 		t.Fatal(err)
 	}
-	var kinds []call
-	for _, r := range fake.Requests() {
-		c := call{r.Method, pattern(r)}
-		if r.Method != http.MethodDelete && r.Path != "/_ping" && !slices.Contains(kinds, c) {
-			kinds = append(kinds, c)
-		}
-	}
-	return kinds
+	return kinds(fake.Requests())
 }
 
 // Whichever request fails or hangs until the caller gives up: the error says
@@ -279,22 +284,86 @@ func nothingLeft(t *testing.T, fake *enginetest.Engine, images []string) {
 	}
 }
 
-// A replacement that fails gives the old workspace back, running.
+// Whichever request of a replacement fails or is cancelled: what was there is
+// back under its name, and runs.
 func TestFailedRecreateKeepsWhatWasThere(t *testing.T) {
+	again := decode(t, strings.Replace(everything, "hello", "changed", 1))
+	opts := workspace.ApplyOptions{Recreate: true, Strategy: plan.Image}
+	setUp := func(t *testing.T) (*enginetest.Engine, *workspace.Client, string) {
+		fake, client := start(t, enginetest.Options{})
+		first, err := client.Apply(t.Context(), decode(t, everything), workspace.ApplyOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fake, client, first.ContainerID
+	}
+	stillThere := func(t *testing.T, fake *enginetest.Engine, client *workspace.Client, id string) {
+		c, err := client.Engine.InspectContainer(t.Context(), "ws")
+		if err != nil || c.ID != id || c.State != "running" {
+			t.Errorf("the workspace is %+v, %v", c, err)
+		}
+		if got := fake.Containers(); len(got) != 1 {
+			t.Errorf("containers are %q", got)
+		}
+	}
+	fake, client, old := setUp(t)
+	before := len(fake.Requests())
+	result, err := client.Apply(t.Context(), again, opts)
+	if err != nil || result.ContainerID == old || len(fake.Containers()) != 1 || files(fake.Container("ws"))["workspace/a.txt"] != "changed" {
+		t.Fatalf("a replacement gave %+v, %v", result, err)
+	}
+	for _, c := range kinds(fake.Requests()[before:]) {
+		if c.pattern == "/containers/*/start" {
+			continue // what would start the old one again
+		}
+		t.Run(fmt.Sprintf("%s %s fails", c.method, c.pattern), func(t *testing.T) {
+			fake, client, old := setUp(t)
+			fake.FailOnce(c.method, c.pattern, http.StatusInternalServerError, "something broke")
+			_, err := client.Apply(t.Context(), again, opts)
+			if err == nil && c.pattern == "/images/load" {
+				return // the full archive took over
+			}
+			if err == nil {
+				t.Error("the replacement succeeded")
+			}
+			stillThere(t, fake, client, old)
+		})
+	}
+	t.Run("a clone fails", func(t *testing.T) {
+		fake, client, old := setUp(t)
+		broken := decode(t, strings.Replace(everything, "example.com", "unreachable", 1))
+		if _, err := client.Apply(t.Context(), broken, opts); err == nil {
+			t.Error("a clone of an unreachable repository succeeded")
+		}
+		stillThere(t, fake, client, old)
+	})
+}
+
+// A pull may bring another base: what was asked about the first is given up.
+func TestPullAlwaysLeavesNoProbe(t *testing.T) {
+	fake, client := start(t, enginetest.Options{Registry: []enginetest.Image{baseImage()}})
+	client.CacheDir = ""
+	if _, err := client.Apply(t.Context(), decode(t, everything), workspace.ApplyOptions{Pull: plan.PullAlways}); err != nil {
+		t.Fatal(err)
+	}
+	if got := fake.Containers(); len(got) != 1 || got[0] != "ws" {
+		t.Errorf("containers are %q", got)
+	}
+}
+
+// The engine takes the start of an id for a name; a workspace's name is only
+// its name.
+func TestNameThatBeginsAnID(t *testing.T) {
 	fake, client := start(t, enginetest.Options{})
-	first, err := client.Apply(t.Context(), decode(t, everything), workspace.ApplyOptions{})
+	other, err := client.Engine.CreateContainer(t.Context(), engine.ContainerSpec{Image: baseRef, Name: "other"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	broken := decode(t, strings.Replace(everything, "example.com", "unreachable", 1))
-	if _, err := client.Apply(t.Context(), broken, workspace.ApplyOptions{Recreate: true}); err == nil {
-		t.Fatal("a clone of an unreachable repository succeeded")
+	name := other.ID[:6]
+	if _, err := client.Apply(t.Context(), decode(t, everything), workspace.ApplyOptions{Name: name}); err != nil {
+		t.Fatal(err)
 	}
-	c, err := client.Engine.InspectContainer(t.Context(), "ws")
-	if err != nil || c.ID != first.ContainerID || c.State != "running" {
-		t.Errorf("the workspace is %+v, %v", c, err)
-	}
-	if got := fake.Containers(); len(got) != 1 {
+	if got := fake.Containers(); len(got) != 2 {
 		t.Errorf("containers are %q", got)
 	}
 }
