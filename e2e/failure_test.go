@@ -130,7 +130,7 @@ func TestKeep(t *testing.T) {
 	if out.code != 1 || !strings.Contains(out.stderr, "kept as container") {
 		t.Errorf("got %+v", out)
 	}
-	kept := regexp.MustCompile(regexp.QuoteMeta(name) + "-applying-[0-9a-f]+").FindString(c.must(t, "ls", "--quiet"))
+	kept := regexp.MustCompile(regexp.QuoteMeta(name) + "-applying-[a-z0-9]+").FindString(c.must(t, "ls", "--quiet"))
 	if kept == "" || !strings.Contains(out.stderr, kept) {
 		t.Fatalf("ls shows %q, apply said %s", kept, out.stderr)
 	}

@@ -92,6 +92,7 @@ func classify(err error) (code string, exit int) {
 		clone   *materialize.GitCloneError
 		subpath *materialize.GitSubpathError
 		drift   *plan.DriftError
+		noBase  *plan.MissingBaseError
 	)
 	switch {
 	case errors.As(err, &usage), errors.As(err, &flags):
@@ -116,7 +117,7 @@ func classify(err error) (code string, exit int) {
 		return "unsupported", exitFailed
 	case errors.Is(err, engine.ErrUnavailable):
 		return "engine_unavailable", exitFailed
-	case errors.Is(err, workspace.ErrNotFound), errors.Is(err, engine.ErrNotFound):
+	case errors.As(err, &noBase), errors.Is(err, workspace.ErrNotFound), errors.Is(err, engine.ErrNotFound):
 		return "not_found", exitFailed
 	default:
 		return "failed", exitFailed

@@ -14,8 +14,9 @@ import (
 	"github.com/docker-workspace/docker-workspace/pkg/manifest"
 )
 
-// overrides are the flags of docker create that users need most. They change
-// the manifest before it is applied, so that a later apply notices them.
+// overrides are the flags of docker create that users need most. Those that a
+// manifest can say change it before it is applied, so that a later apply
+// notices them.
 type overrides struct {
 	env, ports, labels []string
 	user, workdir      string

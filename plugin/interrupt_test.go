@@ -95,7 +95,7 @@ func TestInterruptTellsWhatIsLeft(t *testing.T) {
 		p := start(t, e, clones, "--keep")
 		p.waitFor("POST", "/exec/*/start")
 		p.signal(os.Interrupt)
-		p.ends(130, `^interrupted: .*\(kept as container "ws-applying-[0-9a-f]{8}": .*\)\n$`)
+		p.ends(130, `^interrupted: .*\(kept as container "ws-applying-[a-z0-9]{8}": .*\)\n$`)
 	})
 	t.Run("because it cannot be removed", func(t *testing.T) {
 		e := newEngine(t)

@@ -127,7 +127,7 @@ func (s *source) choose() (string, error) {
 	case 1:
 		return s.files[0], nil
 	default:
-		return "", fmt.Errorf("%w yet: several --file, which later ones are merged over; give one", materialize.ErrUnsupported)
+		return "", &materialize.UnsupportedError{What: "more than one --file"}
 	}
 	names := []string{"workspace.yaml", "workspace.yml", "workspace.json"}
 	for _, name := range names {

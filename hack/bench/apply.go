@@ -137,7 +137,8 @@ func removeContainer(ctx context.Context, name string) error {
 // sweep removes the workspace image, and what a failure or an interrupt left.
 func (b *applyBench) sweep(ctx context.Context) error {
 	containers := removeAll(ctx, []string{"ps", "--all", "--quiet", "--filter", "name=" + b.prefix}, "rm", "--force", "--volumes")
-	images := removeAll(ctx, []string{"image", "ls", "--quiet", "--filter", "reference=docker-workspace/" + b.prefix + "*"}, "image", "rm")
+	// By name: one of another run may have the same content, and so the same id.
+	images := removeAll(ctx, []string{"image", "ls", "--format", "{{.Repository}}:{{.Tag}}", "--filter", "reference=docker-workspace/" + b.prefix + "*"}, "image", "rm")
 	return errors.Join(containers, images)
 }
 

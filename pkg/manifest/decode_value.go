@@ -261,6 +261,11 @@ func decodeUnion[T any](d *decoder, n *node, at *docPath, u union[T], skip ...st
 	}
 	t := n.get("type")
 	if t == nil || t.kind == nullNode {
+		for _, p := range n.pairs {
+			if known := []string{"type"}; nearest(p.key, known) != "" {
+				d.unknownKey(p, at.field(p.key), known)
+			}
+		}
 		d.report(n.pos, at, CodeMissing, "\"type\" is missing", anyOf(u.names()))
 		return value
 	}

@@ -1,6 +1,11 @@
 package manifest
 
-import "github.com/opencontainers/go-digest"
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/opencontainers/go-digest"
+)
 
 const (
 	// Version is the only version of the contract that exists.
@@ -81,13 +86,51 @@ func (m *Manifest) setDefaults() {
 	m.RemoteMountCommandAllowlist = DefaultMountCommands()
 }
 
-// Digest returns the digest of the manifest's canonical form. Two documents
-// that say the same have one digest, whatever their dialect, formatting or
-// order of keys; the order of entries counts.
+// Digest returns the digest of the manifest's canonical form without its white
+// space. Two documents that say the same have one digest, whatever their
+// dialect, formatting or order of keys; the order of entries counts.
 func (m *Manifest) Digest() (digest.Digest, error) {
-	b, err := m.Canonical()
+	root, err := m.encode()
 	if err != nil {
 		return "", err
 	}
-	return digest.FromBytes(b), nil
+	var b bytes.Buffer
+	if err := appendJSON(&b, root); err != nil {
+		return "", fmt.Errorf("digest manifest: %w", err)
+	}
+	return digest.FromBytes(b.Bytes()), nil
+}
+
+// Part is a piece of a manifest that can differ on its own.
+type Part struct {
+	Field string // top-level key of the canonical form
+	Path  string // of an entry, when Field is "entries"
+	Value []byte // its canonical form, without white space
+}
+
+// Parts returns the pieces of the canonical form in its order: each top-level
+// field but the entries, and each entry.
+func (m *Manifest) Parts() ([]Part, error) {
+	root, err := m.encode()
+	if err != nil {
+		return nil, err
+	}
+	var parts []Part
+	add := func(field, path string, n *node) {
+		var b bytes.Buffer
+		if appendErr := appendJSON(&b, n); appendErr != nil {
+			err = fmt.Errorf("encode manifest: %w", appendErr)
+		}
+		parts = append(parts, Part{field, path, b.Bytes()})
+	}
+	for _, p := range root.pairs {
+		if p.key != "entries" {
+			add(p.key, "", p.value)
+			continue
+		}
+		for _, e := range p.value.pairs {
+			add(p.key, e.key, e.value)
+		}
+	}
+	return parts, err
 }

@@ -62,7 +62,7 @@ func (c *Compiler) compile(ctx context.Context, e manifest.KeyedEntry) (compiled
 
 func checkEntry(e manifest.KeyedEntry) error {
 	unsupported := func(field string) error {
-		return fmt.Errorf("entry %q: %s of %s is not supported yet: %w", e.Path, field, e.Entry.Type(), ErrUnsupported)
+		return &UnsupportedError{fmt.Sprintf("entry %q: %s of %s", e.Path, field, e.Entry.Type())}
 	}
 	switch entry := e.Entry.(type) {
 	case *manifest.File, *manifest.Dir, *manifest.LocalFile:

@@ -16,8 +16,16 @@ import (
 )
 
 // ErrUnsupported means that the contract names something which this version
-// cannot write.
+// cannot do.
 var ErrUnsupported = errors.New("not supported")
+
+// UnsupportedError names it.
+type UnsupportedError struct{ What string }
+
+func (e *UnsupportedError) Error() string { return e.What + " is not supported yet" }
+
+// Is makes it an ErrUnsupported.
+func (e *UnsupportedError) Is(target error) bool { return target == ErrUnsupported }
 
 // UnsupportedManifestEntryError names an entry whose type has no materializer.
 type UnsupportedManifestEntryError struct {

@@ -261,7 +261,7 @@ func (s *Sources) stat(src, rel string, dir *os.Root, at location) (*HostFile, e
 	name := path.Base(at.rel)
 	info, err := dir.Lstat(name)
 	if err != nil {
-		return nil, sourceError(src, at.rel, err)
+		return nil, sourceError(src, at, err)
 	}
 	f := &HostFile{Rel: rel, Mode: info.Mode(), src: src, sources: s, at: at, info: info}
 	switch {

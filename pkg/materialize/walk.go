@@ -99,7 +99,7 @@ var errSymlink = errors.New("is a symbolic link")
 func openDir(src string, at location) (*os.Root, error) {
 	dir, err := os.OpenRoot(at.root)
 	if err != nil {
-		return nil, sourceError(src, at.root, err)
+		return nil, sourceError(src, location{at.root, "."}, err)
 	}
 	if at.rel == "." {
 		return dir, nil
@@ -109,7 +109,7 @@ func openDir(src string, at location) (*os.Root, error) {
 		child, err := openComponent(dir, name)
 		_ = dir.Close() // only read from
 		if err != nil {
-			return nil, sourceError(src, path.Join(components[:i+1]...), err)
+			return nil, sourceError(src, location{at.root, path.Join(components[:i+1]...)}, err)
 		}
 		dir = child
 	}
@@ -154,16 +154,16 @@ func readNames(dir *os.Root) ([]string, error) {
 	return names, errors.Join(err, f.Close())
 }
 
-func sourceError(src, component string, err error) error {
+func sourceError(src string, at location, err error) error {
 	switch {
 	case errors.Is(err, errSymlink):
-		return linkRefused(src, component)
+		return linkRefused(src, at.rel)
 	case errors.Is(err, fs.ErrNotExist):
-		return &LocalSourceError{Src: src, Reason: PathNotFound, Hint: fmt.Sprintf("%q does not exist", component)}
+		return &LocalSourceError{Src: src, Reason: PathNotFound, Hint: fmt.Sprintf("%q does not exist in %q", at.rel, at.root)}
 	case errors.Is(err, fs.ErrPermission):
-		return &LocalSourceError{Src: src, Reason: Unreadable, Hint: fmt.Sprintf("%q cannot be read", component), Err: err}
+		return &LocalSourceError{Src: src, Reason: Unreadable, Hint: fmt.Sprintf("%q cannot be read", at.rel), Err: err}
 	default:
-		return &LocalSourceError{Src: src, Reason: PathNotFound, Hint: fmt.Sprintf("%q cannot be opened", component), Err: err}
+		return &LocalSourceError{Src: src, Reason: PathNotFound, Hint: fmt.Sprintf("%q cannot be opened in %q", at.rel, at.root), Err: err}
 	}
 }
 

@@ -13,6 +13,22 @@ import (
 // ErrConflict means that what exists stands in the way of what is asked for.
 var ErrConflict = errors.New("conflict")
 
+// ConflictError says what is in the way, and what to do about it.
+type ConflictError struct{ Reason string }
+
+func (e *ConflictError) Error() string { return e.Reason }
+
+// Is makes it an ErrConflict.
+func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
+
+// MissingBaseError says that the engine lacks the base image and that it may
+// not be pulled.
+type MissingBaseError struct{ Base string }
+
+func (e *MissingBaseError) Error() string {
+	return fmt.Sprintf("base image %q is not on the engine and --pull never forbids to fetch it: docker pull it, or choose another --base", e.Base)
+}
+
 // AutoCopyLimit is the number of bytes up to which the auto strategy streams
 // files into the container. Beyond it an image pays: the engine keeps it, and
 // the next apply sends nothing.
@@ -90,7 +106,7 @@ func Compute(req Request, seen Observed) (*Plan, error) {
 	c := seen.Container
 	switch {
 	case c != nil && !c.Managed:
-		return nil, fmt.Errorf("container %q exists and is not a workspace: remove it with docker rm, or choose another --name: %w", req.Name, ErrConflict)
+		return nil, &ConflictError{fmt.Sprintf("container %q exists and is not a workspace: remove it with docker rm, or choose another --name", req.Name)}
 	case c != nil && !req.Recreate:
 		return p, p.resume(req, c)
 	case c == nil && req.OnlyEphemeral:
@@ -158,7 +174,7 @@ func (p *Plan) pull(req Request, seen Observed) error {
 		p.add(Operation{Kind: PullImage, Subject: base, Cause: "--pull always"})
 	case seen.BasePresent:
 	case req.Pull == PullNever:
-		return fmt.Errorf("base image %q is not on the engine and --pull never forbids to fetch it: docker pull it, or choose another --base", base)
+		return &MissingBaseError{base}
 	default:
 		p.add(Operation{Kind: PullImage, Subject: base, Cause: "the engine does not have it"})
 	}

@@ -3,8 +3,6 @@ package plan
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -18,27 +16,17 @@ const entryPrefix = "entry "
 // field's name, to a short digest of it. Kept beside a container it can tell
 // what changed since, without keeping the manifest's content there.
 func Fingerprints(m *manifest.Manifest) (map[string]string, error) {
-	raw, err := m.Canonical()
+	parts, err := m.Parts()
 	if err != nil {
 		return nil, err
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		return nil, fmt.Errorf("read canonical manifest: %w", err)
-	}
-	prints := map[string]string{}
-	for name, value := range fields {
-		if name != "entries" {
-			prints[name] = short(value)
-			continue
+	prints := make(map[string]string, len(parts))
+	for _, p := range parts {
+		key := p.Field
+		if p.Path != "" {
+			key = entryPrefix + p.Path
 		}
-		var entries map[string]json.RawMessage
-		if err := json.Unmarshal(value, &entries); err != nil {
-			return nil, fmt.Errorf("read entries of the canonical manifest: %w", err)
-		}
-		for path, entry := range entries {
-			prints[entryPrefix+path] = short(entry)
-		}
+		prints[key] = short(p.Value)
 	}
 	return prints, nil
 }

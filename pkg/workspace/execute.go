@@ -46,7 +46,11 @@ func (a *apply) together(ctx context.Context, ops []plan.Operation) error {
 	group.SetLimit(limit)
 	if ops[0].Kind == plan.CloneGit {
 		clones := make([]GitResult, len(ops))
-		defer func() { a.result.Git = append(a.result.Git, clones...) }()
+		begin := time.Now()
+		defer func() {
+			a.result.Git = append(a.result.Git, clones...)
+			a.result.Durations[string(plan.CloneGit)] += time.Since(begin).Milliseconds()
+		}()
 		for i, op := range ops {
 			group.Go(func() error {
 				_, err := a.client.step(op.String(), func() (err error) {
@@ -95,7 +99,11 @@ func (a *apply) pull(ctx context.Context, op plan.Operation) error {
 		}
 		opts.RegistryAuth = auth
 	}
-	if err := a.client.Engine.PullImage(ctx, op.Subject, opts); err != nil {
+	err := a.client.Engine.PullImage(ctx, op.Subject, opts)
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case err != nil:
 		return fmt.Errorf("%w; is the base image's name right, and can the engine reach its registry?", err)
 	}
 	if err := a.openBase(ctx); err != nil {
@@ -134,7 +142,7 @@ func (a *apply) create(ctx context.Context) error {
 		a.undo = append(a.undo, func(ctx context.Context) error { return a.client.Engine.RemoveContainer(ctx, spec.Name) })
 		return err
 	}
-	a.container = created.ID
+	a.container = spec.Name // which errors are better with than an id
 	a.undo = append(a.undo, func(ctx context.Context) error { return a.client.Engine.RemoveContainer(ctx, created.ID) })
 	a.result.Warnings = append(a.result.Warnings, created.Warnings...)
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/docker-workspace/docker-workspace/pkg/engine"
 	"github.com/docker-workspace/docker-workspace/pkg/materialize"
+	"github.com/docker-workspace/docker-workspace/pkg/plan"
 )
 
 // Workspace is an existing workspace.
@@ -79,14 +80,14 @@ func (c *Client) Remove(ctx context.Context, name string) error {
 
 func (c *Client) remove(ctx context.Context, found *engine.Container) error {
 	if err := c.Engine.RemoveContainer(ctx, found.ID); err != nil {
-		return err
+		return fmt.Errorf("remove workspace %q: %w", found.Name, err)
 	}
 	image := found.Labels[LabelImage]
 	if image == "" {
 		return nil
 	}
 	if err := c.Engine.RemoveImage(ctx, image); err != nil && !errors.Is(err, engine.ErrConflict) {
-		return err
+		return fmt.Errorf("remove image of workspace %q: %w", found.Name, err)
 	}
 	return nil
 }
@@ -99,14 +100,15 @@ func (c *Client) Exec(ctx context.Context, name string, spec engine.ExecSpec) (i
 		return 0, err
 	}
 	if found.State != "running" {
-		return 0, fmt.Errorf("workspace %q is %s: docker workspace apply starts it again: %w", name, found.State, engine.ErrConflict)
+		return 0, &plan.ConflictError{Reason: fmt.Sprintf("workspace %q is %s: docker workspace apply starts it again", name, found.State)}
 	}
 	return c.Engine.Exec(ctx, found.ID, spec)
 }
 
 func (c *Client) find(ctx context.Context, name string) (*engine.Container, error) {
 	found, err := c.Engine.InspectContainer(ctx, name)
-	if errors.Is(err, engine.ErrNotFound) || err == nil && found.Labels[LabelName] == "" {
+	// The engine takes the start of an id for a name; we do not.
+	if errors.Is(err, engine.ErrNotFound) || err == nil && (found.Name != name || found.Labels[LabelName] == "") {
 		return nil, fmt.Errorf("%w: %q (docker workspace ls shows those that exist)", ErrNotFound, name)
 	}
 	if err != nil {

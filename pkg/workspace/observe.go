@@ -82,6 +82,9 @@ func (a *apply) ask() error {
 	if name == "" {
 		return errors.New("the workspace has no name: set name in the manifest, or use --name")
 	}
+	if len(name) == 1 {
+		return fmt.Errorf("name %q is too short for a container: use two characters or more", name)
+	}
 	manifestDigest, err := a.manifest.Digest()
 	if err != nil {
 		return err
@@ -133,7 +136,7 @@ func (a *apply) lookAgain(ctx context.Context, seen plan.Observed) error {
 	if seen.Container.Digest != a.request.Digest || !seen.Container.Managed {
 		return nil // refused by the plan
 	}
-	a.container = a.existing.ID
+	a.container = a.existing.Name
 	stages := plan.Stages(plan.Ephemeral(a.manifest.Flatten()))
 	if len(stages) == 0 {
 		a.prepared = &prepared{}

@@ -30,10 +30,10 @@ func checkSupported(m *manifest.Manifest) error {
 	var problems []error
 	refuse := func(used bool, what string) {
 		if used {
-			problems = append(problems, fmt.Errorf("%s: not supported yet", what))
+			problems = append(problems, &materialize.UnsupportedError{What: what})
 		}
 	}
-	refuse(m.Base == "scratch", `base "scratch", which has nothing to run`)
+	refuse(m.Base == "scratch", `base "scratch", which has nothing to run,`)
 	refuse(len(m.Include) > 0, "include")
 	refuse(len(m.Secrets) > 0, "secrets")
 	refuse(m.IaC != nil, "iac")
@@ -48,15 +48,12 @@ func checkSupported(m *manifest.Manifest) error {
 		refuse(r.ExecTimeout != 0 || r.SessionTimeout != 0, "resources: exec_timeout and session_timeout")
 	}
 	for key := range m.Labels {
-		refuse(strings.HasPrefix(key, labelPrefix), fmt.Sprintf("label %q, which is one of our own: a name of yours", key))
+		refuse(strings.HasPrefix(key, labelPrefix), fmt.Sprintf("label %q in a namespace that is docker-workspace's own", key))
 	}
 	if err := materialize.Check(m); err != nil {
 		problems = append(problems, err)
 	}
-	if len(problems) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", materialize.ErrUnsupported, errors.Join(problems...))
+	return errors.Join(problems...)
 }
 
 // containerSpec is the container that a manifest asks for.

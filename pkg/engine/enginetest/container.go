@@ -40,9 +40,15 @@ type box struct {
 var validName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]+$`)
 
 func (e *Engine) findContainer(nameOrID string) *box {
-	for _, b := range e.containers {
-		if b.name == nameOrID || len(nameOrID) >= 4 && strings.HasPrefix(b.ID, nameOrID) {
-			return b
+	all := e.sortedContainers()
+	// A whole id comes before a name, and a name before the start of an id.
+	for _, is := range []func(*box) bool{
+		func(b *box) bool { return b.ID == nameOrID },
+		func(b *box) bool { return b.name == nameOrID },
+		func(b *box) bool { return strings.HasPrefix(b.ID, nameOrID) },
+	} {
+		if i := slices.IndexFunc(all, is); i >= 0 {
+			return all[i]
 		}
 	}
 	return nil
