@@ -55,7 +55,7 @@ func (c *contract) rename(t *testing.T) {
 func (c *contract) inspectCreated(t *testing.T) {
 	name := c.name()
 	id := c.create(t, engine.ContainerSpec{
-		Name: name, User: "1234", WorkingDir: "/work/here", Env: []string{"CONTRACT=yes"},
+		Name: name, User: "1234", WorkingDir: "/srv/here", Env: []string{"CONTRACT=yes"},
 		Labels: map[string]string{"contract": name},
 		Ports:  []engine.PortBinding{{ContainerPort: 8080, HostIP: "127.0.0.1"}},
 	})
@@ -67,7 +67,7 @@ func (c *contract) inspectCreated(t *testing.T) {
 		if got.ID != id || got.Name != name || got.Image != c.image || got.State != stateCreated {
 			t.Errorf("got ID %s, name %s, image %s, state %s", got.ID, got.Name, got.Image, got.State)
 		}
-		if got.User != "1234" || got.WorkingDir != "/work/here" || !slices.Contains(got.Env, "CONTRACT=yes") || got.Labels["contract"] != name {
+		if got.User != "1234" || got.WorkingDir != "/srv/here" || !slices.Contains(got.Env, "CONTRACT=yes") || got.Labels["contract"] != name {
 			t.Errorf("got %+v", got)
 		}
 		want := []engine.PortBinding{{ContainerPort: 8080, Protocol: "tcp", HostIP: "127.0.0.1"}}

@@ -102,7 +102,7 @@ func TestLayersThatDoNotLoad(t *testing.T) {
 }
 
 func TestFilesOfAContainer(t *testing.T) {
-	e := enginetest.New(t, enginetest.Options{Images: []enginetest.Image{{Ref: "x:1", Cmd: []string{"sh"}, WorkingDir: "/work/dir"}}})
+	e := enginetest.New(t, enginetest.Options{Images: []enginetest.Image{{Ref: "x:1", Cmd: []string{"sh"}, WorkingDir: "/srv/dir"}}})
 	if _, err := connect(t, e).CreateContainer(t.Context(), engine.ContainerSpec{Name: "box", Image: "x:1"}); err != nil {
 		t.Fatal(err)
 	}
