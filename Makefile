@@ -8,10 +8,10 @@ BINARY := bin/docker-workspace
 PLUGINS := $(or $(DOCKER_CONFIG),$(HOME)/.docker)/cli-plugins
 FUZZTIME := 20s
 
-.PHONY: help demo build install test race fuzz e2e bench lint fmt cover repro cross release
+.PHONY: help demo build install test race fuzz e2e bench lint fmt generate check-generated cover repro cross release
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: install ## apply examples/quickstart from nothing: engine, base image, workspace
 	hack/demo.sh
@@ -44,6 +44,12 @@ lint: ## golangci-lint, or vet, staticcheck and gofumpt where it cannot be built
 
 fmt: ## format the Go code
 	linter=$$(hack/tool.sh github.com/golangci/golangci-lint/v2/cmd/golangci-lint) && "$$linter" fmt
+
+generate: ## write the JSON Schema and docs/manifest.md from the types of pkg/manifest
+	go run ./hack/generate
+
+check-generated: ## fail if what generate writes is stale
+	go run ./hack/generate -check
 
 cover: build ## test coverage, total and in coverage.html
 	hack/with-engine.sh go test -count=1 -coverpkg=./... -coverprofile=coverage.out ./...

@@ -62,6 +62,7 @@ func (a *app) options(cmd *cobra.Command, f *applyFlags) (*loaded, workspace.App
 	}
 	return l, workspace.ApplyOptions{
 		BaseDir:       l.baseDir,
+		LookupEnv:     l.lookup,
 		Strategy:      plan.Strategy(f.strategy),
 		Pull:          plan.Pull(f.pull),
 		Recreate:      f.recreate,

@@ -93,6 +93,8 @@ func classify(err error) (code string, exit int) {
 		subpath *materialize.GitSubpathError
 		drift   *plan.DriftError
 		noBase  *plan.MissingBaseError
+		grant   *materialize.GrantError
+		secret  *workspace.SecretError
 	)
 	switch {
 	case errors.As(err, &usage), errors.As(err, &flags):
@@ -103,6 +105,10 @@ func classify(err error) (code string, exit int) {
 		return "manifest_changed", exitConflict
 	case errors.Is(err, plan.ErrConflict), errors.Is(err, engine.ErrConflict):
 		return "conflict", exitConflict
+	case errors.As(err, &grant):
+		return grant.Reason, exitFailed
+	case errors.As(err, &secret):
+		return "secret_unavailable", exitFailed
 	case errors.As(err, &source):
 		return source.Reason, exitFailed
 	case errors.Is(err, oci.ErrChanged):

@@ -1,22 +1,27 @@
 package plugin
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/docker-workspace/docker-workspace/pkg/manifest"
-	"github.com/docker-workspace/docker-workspace/pkg/materialize"
 )
 
 // source says which manifest a command reads and from where.
 type source struct {
 	files          []string
+	envFiles       []string
+	set            []string
+	interpolate    bool
 	baseDir        string
 	base           string
 	allowHostPaths bool
@@ -24,9 +29,12 @@ type source struct {
 
 func (s *source) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVarP(&s.files, "file", "f", nil, `Manifest to read, "-" is standard input (default: workspace.yaml, workspace.yml or workspace.json here)`)
+	f.StringArrayVarP(&s.files, "file", "f", nil, `Manifest to read, "-" is standard input; later ones are merged over earlier ones (default: workspace.yaml, workspace.yml or workspace.json here)`)
+	f.StringArrayVar(&s.envFiles, "env-file", nil, "File of variables for ${NAME} in manifests; yours come first, then those of later files")
+	f.StringArrayVar(&s.set, "set", nil, `Set a value of the manifest (KEY=VALUE, as in base=debian:12 or 'entries["a/b"].mode="0600"')`)
+	f.BoolVar(&s.interpolate, "interpolate", false, "Replace ${NAME} in JSON manifests too")
 	f.StringVar(&s.baseDir, "base-dir", "", "Directory that relative host paths start from (default: the working directory)")
-	f.BoolVar(&s.allowHostPaths, "allow-host-paths", false, "Let a manifest from standard input read host files")
+	f.BoolVar(&s.allowHostPaths, "allow-host-paths", false, "Let a manifest from standard input use files, paths and devices of this host")
 }
 
 func (s *source) baseFlag(cmd *cobra.Command) {
@@ -38,67 +46,91 @@ type loaded struct {
 	manifest *manifest.Manifest
 	warnings []manifest.Finding
 	baseDir  string // "" when it may not read the host
-	file     string // for messages
+	file     string // the first one, for messages
+	foreign  bool   // a part of it came from standard input
+	lookup   func(name string) (value string, ok bool)
 }
 
-// load reads and checks the manifest.
+// load reads, merges and checks the manifest.
 func (a *app) load(s *source) (*loaded, error) {
-	file, err := s.choose()
+	files, err := s.choose()
 	if err != nil {
 		return nil, err
 	}
-	out := &loaded{file: file}
-	if file != "-" || s.allowHostPaths {
+	out := &loaded{file: displayName(files[0]), foreign: slices.Contains(files, "-")}
+	// A part from standard input makes the whole depend on whoever wrote it.
+	if !out.foreign || s.allowHostPaths {
 		if out.baseDir, err = s.directory(); err != nil {
 			return nil, err
 		}
 	}
-	in, err := a.open(file)
-	if err != nil {
+	if out.lookup, err = lookup(s.envFiles); err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	if file == "-" {
-		out.file = "<stdin>"
+	var sources []manifest.Source
+	for _, file := range files {
+		in, err := a.open(file)
+		if err != nil {
+			return nil, err
+		}
+		defer in.Close()
+		sources = append(sources, manifest.Source{Name: displayName(file), Reader: in, Local: file != "-"})
 	}
-	out.manifest, out.warnings, err = manifest.Decode(in, manifest.DecodeOptions{Filename: out.file, Lookup: os.LookupEnv})
+	out.manifest, out.warnings, err = manifest.Load(sources, manifest.LoadOptions{
+		Lookup: out.lookup, Interpolate: s.interpolate, Open: openIncluded, Set: s.set,
+	})
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// hostAccess reports what of a manifest needs the host's files although it may
-// not read them: whoever wrote it is not the one who called us.
-func (l *loaded) hostAccess() error {
-	if l.baseDir != "" {
-		return nil
+func displayName(file string) string {
+	if file == "-" {
+		return "<stdin>"
 	}
-	var findings []manifest.Finding
-	refuse := func(at manifest.Position, path string) {
-		findings = append(findings, manifest.Finding{
-			Severity: manifest.SeverityError, Code: "host_access_denied", File: l.file, Line: at.Line, Column: at.Column, Path: path,
-			Message:    "a manifest from standard input may not read files of this host",
-			Suggestion: "add --allow-host-paths if you trust it",
-		})
-	}
-	if len(l.manifest.ExtraPathGrants) > 0 {
-		refuse(manifest.Position{}, "extra_path_grants")
-	}
-	for _, e := range l.manifest.Flatten() {
-		switch entry := e.Entry.(type) {
-		case *manifest.LocalFile:
-			refuse(e.Pos, fmt.Sprintf("entries[%q].src", e.Path))
-		case *manifest.LocalDir:
-			if entry.Src != "" {
-				refuse(e.Pos, fmt.Sprintf("entries[%q].src", e.Path))
-			}
+	return file
+}
+
+// lookup finds variables of the process, then of the files, the last one first.
+func lookup(files []string) (func(string) (string, bool), error) {
+	fromFiles := map[string]string{}
+	for _, file := range files {
+		vars, err := readEnvFile(file)
+		if err != nil {
+			return nil, err
 		}
+		maps.Copy(fromFiles, vars)
 	}
-	if len(findings) > 0 {
-		return &manifest.InvalidError{Findings: findings}
+	return func(name string) (string, bool) {
+		if value, ok := os.LookupEnv(name); ok {
+			return value, true
+		}
+		value, ok := fromFiles[name]
+		return value, ok
+	}, nil
+}
+
+func readEnvFile(file string) (map[string]string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("read env file: %w", err)
 	}
-	return nil
+	defer f.Close()
+	return manifest.ParseEnvFile(f, file)
+}
+
+// openIncluded opens files alone: reading from a device or a pipe that a
+// manifest names could take for ever.
+func openIncluded(file string) (io.ReadCloser, error) {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("open %s: not a regular file", file)
+	}
+	return os.Open(file)
 }
 
 // effective completes the manifest with what is the caller's to choose.
@@ -121,21 +153,21 @@ func (l *loaded) effective(s *source, name string) {
 	}
 }
 
-func (s *source) choose() (string, error) {
-	switch len(s.files) {
-	case 0:
-	case 1:
-		return s.files[0], nil
-	default:
-		return "", &materialize.UnsupportedError{What: "more than one --file"}
+// choose returns the files to read.
+func (s *source) choose() ([]string, error) {
+	if i := slices.Index(s.files, "-"); i >= 0 && slices.Contains(s.files[i+1:], "-") {
+		return nil, badUsage{errors.New("--file -: standard input can be read once")}
+	}
+	if len(s.files) > 0 {
+		return s.files, nil
 	}
 	names := []string{"workspace.yaml", "workspace.yml", "workspace.json"}
 	for _, name := range names {
 		if _, err := os.Stat(name); err == nil {
-			return name, nil
+			return []string{name}, nil
 		}
 	}
-	return "", badUsage{fmt.Errorf("no manifest here (%s): name one with --file, or write one with docker workspace init", strings.Join(names, ", "))}
+	return nil, badUsage{fmt.Errorf("no manifest here (%s): name one with --file, or write one with docker workspace init", strings.Join(names, ", "))}
 }
 
 // directory is sampled at the call: a relative host path means what it meant

@@ -109,7 +109,7 @@ func newRoot(a *app) *cobra.Command {
 	a.setUsageErrors(root)
 	root.AddCommand(
 		newInit(a), newValidate(a), newConfig(a), newPlan(a), newApply(a),
-		newList(a), newInspect(a), newExec(a), newShell(a), newRemove(a), newVersion(a),
+		newList(a), newInspect(a), newExec(a), newShell(a), newRemove(a), newSchema(a), newVersion(a),
 	)
 	for _, cmd := range root.Commands() {
 		cmd.DisableFlagsInUseLine = true

@@ -108,7 +108,7 @@ func (b *applyBench) name() string {
 func (b *applyBench) manifest(files int) (string, error) {
 	entries := map[string]any{}
 	for i := range files {
-		line := fmt.Sprintf("file %d\n", i)
+		line := fmt.Sprintf("line of file %d, about as long as lines are\n", i)
 		entries[fmt.Sprintf("dir%d/file%d.txt", i/10, i%10)] = map[string]string{
 			"type": "file", "content": strings.Repeat(line, inlineSize/len(line)),
 		}

@@ -30,8 +30,8 @@ func (m *measurement) measure(ctx context.Context) (row, error) {
 	out := row{Name: m.name, Bound: m.bound}
 	var ours, yardstick []time.Duration
 	for i := range m.rounds + 1 {
-		if err := ctx.Err(); err != nil {
-			return row{}, err
+		if ctx.Err() != nil {
+			return row{}, context.Cause(ctx)
 		}
 		we, err := m.ours(ctx)
 		if err != nil {

@@ -18,7 +18,7 @@ type row struct {
 	Yardstick float64 `json:"yardstick_ms"`
 	Ratio     float64 `json:"ratio"`
 	Bound     float64 `json:"bound"`
-	PeakMiB   float64 `json:"peak_mib"`
+	PeakMiB   float64 `json:"peak_mib,omitempty"` // 0 is not known
 }
 
 func writeTable(w io.Writer, rows []row) error {
@@ -29,8 +29,12 @@ func writeTable(w io.Writer, rows []row) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%-*s  %8s  %12s  %5s  %5s  %8s\n", width, "ours / yardstick", "ours ms", "yardstick ms", "ratio", "bound", "peak MiB")
 	for _, r := range rows {
-		fmt.Fprintf(&b, "%-*s  %8.1f  %12.1f  %5.2f  %5.2f  %8.1f%s\n",
-			width, r.Name, r.Ours, r.Yardstick, r.Ratio, r.Bound, r.PeakMiB, remark(r))
+		peak := "-"
+		if r.PeakMiB > 0 {
+			peak = fmt.Sprintf("%.1f", r.PeakMiB)
+		}
+		fmt.Fprintf(&b, "%-*s  %8.1f  %12.1f  %5.2f  %5.2f  %8s%s\n",
+			width, r.Name, r.Ours, r.Yardstick, r.Ratio, r.Bound, peak, remark(r))
 	}
 	fmt.Fprintf(&b, "The bound of every peak is %d MiB.\n", peakBound)
 	_, err := w.Write(b.Bytes())

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 
 	"github.com/docker/docker/client"
 )
@@ -83,6 +84,13 @@ func clientOpts(opts Options) []client.Opt {
 // Close releases idle connections. Calling it more than once is fine.
 func (c *Client) Close() error {
 	return c.docker.Close()
+}
+
+// Local reports whether the engine is reached through a socket of this machine,
+// so that its host's paths are paths of this machine.
+func (c *Client) Local() bool {
+	host := c.Host()
+	return strings.HasPrefix(host, "unix:") || strings.HasPrefix(host, "npipe:")
 }
 
 // Host is the address that the client talks to, for messages.

@@ -158,3 +158,23 @@ func TestStopRoundsUp(t *testing.T) {
 		}
 	}
 }
+
+func TestLocal(t *testing.T) {
+	for host, want := range map[string]bool{
+		"unix:///var/run/docker.sock": true, "npipe:////./pipe/docker_engine": true,
+		"tcp://127.0.0.1:2375": false, "http://docker.example.com": false,
+	} {
+		client, err := engine.New(engine.Options{Host: host})
+		if err != nil {
+			// Pipes are of Windows alone.
+			if strings.HasPrefix(host, "npipe") {
+				continue
+			}
+			t.Fatal(err)
+		}
+		if got := client.Local(); got != want {
+			t.Errorf("%s: got %v, want %v", host, got, want)
+		}
+		client.Close()
+	}
+}

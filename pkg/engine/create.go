@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/go-connections/nat"
 	"github.com/docker/go-units"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
@@ -51,6 +52,18 @@ type ContainerSpec struct {
 	// GroupAdd are names or numbers of supplementary groups.
 	GroupAdd    []string
 	Healthcheck *Healthcheck
+	// Binds are mounted from the shallowest target to the deepest.
+	Binds []Bind
+}
+
+// Bind mounts a path of the engine's host into the container. Unlike docker
+// run --volume, nothing makes a source that is missing: it is an error.
+type Bind struct {
+	// Source is absolute on the engine's host, Target in the container.
+	Source, Target string
+	// ReadOnly holds for Source. Engines before 25.0 leave file systems that are
+	// mounted below it on the host writable.
+	ReadOnly bool
 }
 
 // Ulimit is a resource limit of the main process, -1 being unlimited.
@@ -156,7 +169,18 @@ func hostConfig(spec ContainerSpec, bindings nat.PortMap) (*container.HostConfig
 		}
 		host.DeviceRequests = []container.DeviceRequest{request}
 	}
+	for _, b := range byDepth(spec.Binds) {
+		host.Mounts = append(host.Mounts, mount.Mount{Type: mount.TypeBind, Source: b.Source, Target: b.Target, ReadOnly: b.ReadOnly})
+	}
 	return host, nil
+}
+
+// byDepth puts what contains another target before it, so that it does not
+// hide it.
+func byDepth(binds []Bind) []Bind {
+	return slices.SortedStableFunc(slices.Values(binds), func(a, b Bind) int {
+		return cmp.Compare(strings.Count(a.Target, "/"), strings.Count(b.Target, "/"))
+	})
 }
 
 func portMaps(ports []PortBinding) (nat.PortSet, nat.PortMap, error) {

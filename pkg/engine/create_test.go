@@ -37,6 +37,7 @@ func TestCreateRequest(t *testing.T) {
 			GPUs:     "2",
 			Devices:  []string{"/dev/fuse", "/dev/a:/dev/b", "/dev/a:/dev/b:r"},
 			GroupAdd: []string{"audio"},
+			Binds:    []engine.Bind{{Source: "/usr/lib", Target: "/opt/data/deeper", ReadOnly: true}, {Source: "/usr", Target: "/opt/data"}},
 			Healthcheck: &engine.Healthcheck{
 				Test: []string{"CMD", "true"}, Interval: time.Second, Timeout: time.Second,
 				StartPeriod: time.Second, StartInterval: time.Second, Retries: 3,

@@ -27,7 +27,7 @@ func (d *decoder) environment(n *node, at *docPath) []EnvVar {
 	}
 	var vars []EnvVar
 	for _, p := range d.pairs(environmentMap(n), at.key) {
-		v := EnvVar{Name: p.key}
+		v := EnvVar{Name: p.key, Pos: p.pos}
 		d.envVar(&v, p.value, at.key(p.key))
 		vars = append(vars, v)
 	}
@@ -85,13 +85,13 @@ func (d *decoder) envObject(v *EnvVar, n *node, at *docPath) {
 		d.report(n.pos, at, CodeConflict, `"name" and "default" need type "env"`, "")
 	}
 	v.Secret = o.Secret
-	if o.Value != nil {
+	if o.Value != nil && (o.Secret != "" || o.Type == "env") {
+		d.report(n.pos, at, CodeConflict, fmt.Sprintf("variable %s needs one of a value, a secret and a variable of the caller", v.Name), "")
+	} else if o.Value != nil {
 		inner := EnvVar{Name: v.Name}
 		d.envVar(&inner, o.Value.n, o.Value.at)
 		v.Value = inner.Value
-		v.Secret = cmp.Or(v.Secret, inner.Secret)
-		v.FromEnv = cmp.Or(v.FromEnv, inner.FromEnv)
-		v.Default = cmp.Or(v.Default, inner.Default)
+		v.Secret, v.FromEnv, v.Default = inner.Secret, inner.FromEnv, inner.Default
 		v.Description = cmp.Or(v.Description, inner.Description)
 		v.Ephemeral = v.Ephemeral || inner.Ephemeral
 	}
@@ -160,7 +160,7 @@ func (u *Ulimit) decodeNode(d *decoder, n *node, at *docPath) {
 	}
 	d.object(n, at, reflect.ValueOf(u).Elem())
 	for _, key := range []string{"soft", "hard"} {
-		if n.kind == mapNode && n.get(key) == nil {
+		if v := n.get(key); n.kind == mapNode && (v == nil || v.kind == nullNode) {
 			d.report(n.pos, at.field(key), CodeMissing, strconv.Quote(key)+" is missing", "")
 		}
 	}

@@ -20,10 +20,14 @@ type EnvVar struct {
 	Description string
 	// Ephemeral values never reach an image.
 	Ephemeral bool
+	// Pos is where the document names the variable, zero for one built in Go.
+	// It is no part of the canonical form.
+	Pos Position
 }
 
 // User is an account of the workspace.
 type User struct {
+	// Name of the account.
 	Name string `json:"name"`
 	// UID and GID are chosen when the workspace is compiled if nil.
 	UID *int `json:"uid"`
@@ -37,6 +41,7 @@ type User struct {
 
 // Group is a group of accounts.
 type Group struct {
+	// Name of the group.
 	Name string `json:"name"`
 	// GID is chosen when the workspace is compiled if nil.
 	GID *int `json:"gid"`
@@ -50,8 +55,10 @@ type PathGrant struct {
 	Path string `json:"path"`
 	// HostPath is bound to Path in the container; empty means that the grant
 	// only allows access.
-	HostPath    string `json:"host_path"`
-	ReadOnly    bool   `json:"read_only"`
+	HostPath string `json:"host_path"`
+	// ReadOnly grants no writing.
+	ReadOnly bool `json:"read_only"`
+	// Description for people and models.
 	Description string `json:"description"`
 }
 
@@ -99,6 +106,7 @@ type Bytes int64
 
 // Ulimit is a resource limit; -1 is unlimited.
 type Ulimit struct {
+	// Soft is the limit in force, Hard the highest that it may be raised to.
 	Soft int `json:"soft"`
 	Hard int `json:"hard"`
 }
@@ -107,12 +115,14 @@ type Ulimit struct {
 type Secret struct {
 	// Env is the name of a variable of the caller's environment.
 	Env string `json:"env"`
-	// File is a path on the caller's machine.
+	// File is a path on the caller's machine, relative to the base directory.
+	// One line break at its end is no part of the secret.
 	File string `json:"file"`
 }
 
 // SecretRef names a declared secret.
 type SecretRef struct {
+	// Secret is the name.
 	Secret string `json:"secret"`
 }
 
@@ -127,8 +137,9 @@ type IaC struct {
 	// Provider is terraform, tofu or pulumi.
 	Provider string `json:"provider"`
 	// WorkingDirectory may be relative to the caller's base directory.
-	WorkingDirectory string            `json:"working_directory"`
-	Variables        map[string]string `json:"variables"`
+	WorkingDirectory string `json:"working_directory"`
+	// Variables of the infrastructure.
+	Variables map[string]string `json:"variables"`
 	// OutputEnvMapping goes from output to environment variable.
 	OutputEnvMapping map[string]string `json:"output_env_mapping"`
 	// DestroyOnExit defaults to true.

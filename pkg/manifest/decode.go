@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"path"
 	"reflect"
@@ -37,23 +36,14 @@ type DecodeOptions struct {
 // Decode reads one document of at most MaxSize bytes and validates it. All
 // findings come back in the order of the document, warnings also when the
 // manifest is valid. The error is an *InvalidError if it is not, or else
-// what reading from r returned.
+// what reading from r returned. Decode does not follow include: see Load.
 func Decode(r io.Reader, opts DecodeOptions) (*Manifest, []Finding, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
+	l := newLoader(LoadOptions{Lookup: opts.Lookup, Interpolate: opts.Interpolate})
+	root, err := l.read(Source{Name: opts.Filename, Reader: r, Format: opts.Format})
 	if err != nil {
-		return nil, nil, fmt.Errorf("read manifest %q: %w", opts.Filename, err)
+		return nil, nil, err
 	}
-	d := &decoder{findings: findings{file: opts.Filename}}
-	m, root := d.document(data, opts)
-	if m != nil {
-		v := &validator{manifest: m, report: d.reportValidation(root)}
-		v.run()
-	}
-	list, err := d.findings.sorted()
-	if err != nil {
-		return nil, list, err
-	}
-	return m, list, nil
+	return l.finish(root)
 }
 
 // decoder collects findings while it fills a manifest from a tree.
@@ -62,51 +52,39 @@ type decoder struct {
 	failed   []*docPath // where something could not be decoded
 }
 
-// document decodes everything that can be decoded; nil means nothing can.
-func (d *decoder) document(data []byte, opts DecodeOptions) (*Manifest, *node) {
-	root, isYAML, derr := readDocument(data, opts)
-	if derr == nil && root.kind == nullNode {
-		derr = emptyDocument()
-	}
-	if derr != nil {
-		d.report(derr.pos, nil, derr.code, derr.message, derr.suggestion)
-		return nil, nil
-	}
-	if root.kind != mapNode {
-		d.wrongType(root, nil, mapNode.String())
-		return nil, nil
-	}
-	root.pairs = withoutExtensions(root.pairs)
-	if isYAML || opts.Interpolate {
-		in := interpolator{lookup: opts.Lookup, d: d, budget: MaxSize}
-		in.document(root)
-	}
+// manifest decodes everything that can be decoded, and validates it.
+func (d *decoder) manifest(root *node) *Manifest {
 	m := new(Manifest)
 	m.setDefaults()
 	d.object(root, nil, reflect.ValueOf(m).Elem())
 	m.normalize()
-	return m, root
+	v := &validator{manifest: m, report: d.reportValidation(root)}
+	v.run()
+	return m
 }
 
 // readDocument picks the front end.
-func readDocument(data []byte, opts DecodeOptions) (root *node, isYAML bool, err *docError) {
-	if len(data) > MaxSize {
-		return nil, false, &docError{code: CodeTooLarge, pos: Position{1, 1}, message: fmt.Sprintf("the document is larger than %d bytes", MaxSize)}
-	}
+func readDocument(data []byte, s Source) (root *node, isYAML bool, err *docError) {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
-	if err := checkEncoding(data); err != nil {
-		return nil, false, err
+	isYAML = s.isYAML(data)
+	if err = checkEncoding(data); err == nil {
+		if isYAML {
+			root, err = readYAML(data, s.Name)
+		} else {
+			root, err = readJSON(data, s.Name)
+		}
 	}
-	if opts.isYAML(data) {
-		root, err = readYAML(data)
-		return root, true, err
+	if err == nil && root.kind == nullNode {
+		err = emptyDocument()
 	}
-	root, err = readJSON(data)
-	return root, false, err
+	if err != nil {
+		err.pos.File = s.Name
+	}
+	return root, isYAML, err
 }
 
 func checkEncoding(data []byte) *docError {
-	e := &docError{code: CodeEncoding, pos: Position{1, 1}, message: "the document is not UTF-8", suggestion: "save it as UTF-8"}
+	e := &docError{code: CodeEncoding, pos: Position{Line: 1, Column: 1}, message: "the document is not UTF-8", suggestion: "save it as UTF-8"}
 	if bytes.HasPrefix(data, []byte{0xFE, 0xFF}) || bytes.HasPrefix(data, []byte{0xFF, 0xFE}) || bytes.IndexByte(data[:min(2, len(data))], 0) >= 0 {
 		e.message = "the document is UTF-16"
 		return e
@@ -122,13 +100,13 @@ func checkEncoding(data []byte) *docError {
 	return nil
 }
 
-func (o DecodeOptions) isYAML(data []byte) bool {
+func (s Source) isYAML(data []byte) bool {
 	switch {
-	case o.Format != FormatAuto:
-		return o.Format == FormatYAML
-	case strings.HasSuffix(o.Filename, ".json"):
+	case s.Format != FormatAuto:
+		return s.Format == FormatYAML
+	case strings.HasSuffix(s.Name, ".json"):
 		return false
-	case strings.HasSuffix(o.Filename, ".yaml"), strings.HasSuffix(o.Filename, ".yml"):
+	case strings.HasSuffix(s.Name, ".yaml"), strings.HasSuffix(s.Name, ".yml"):
 		return true
 	}
 	const space = " \t\r\n"

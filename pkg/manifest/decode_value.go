@@ -77,7 +77,7 @@ func (d *decoder) pairs(n *node, step func(string) *docPath) []pair {
 	unique := make([]pair, 0, len(n.pairs))
 	for _, p := range n.pairs {
 		if first, ok := seen[p.key]; ok {
-			message := fmt.Sprintf("key %q is already at %d:%d", p.key, first.Line, first.Column)
+			message := fmt.Sprintf("key %q is already at %s", p.key, first.seenFrom(p.pos))
 			d.report(p.pos, step(p.key), CodeDuplicateKey, message, "")
 			continue
 		}
@@ -104,6 +104,11 @@ func (d *decoder) field(n *node, at *docPath, v reflect.Value, rule string) {
 		}
 	case "positive", "nullzero":
 		d.positive(n, at, v)
+	case "version":
+		d.value(n, at, v)
+		if n.kind == intNode && v.IsZero() {
+			d.report(n.pos, at, CodeUnsupportedVersion, "version 0 is not known", "1 is the only version")
+		}
 	case "commas":
 		d.commas(n, at, v)
 	case "test":

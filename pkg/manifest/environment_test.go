@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestDecodeEnvironment(t *testing.T) {
@@ -30,10 +31,22 @@ func TestDecodeEnvironment(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			m := decodeString(t, "secrets: {s: {env: S}}\nenvironment: "+tt.doc+"\n", DecodeOptions{})
-			if diff := cmp.Diff(tt.want, m.Environment); diff != "" {
+			if diff := cmp.Diff(tt.want, m.Environment, cmpopts.IgnoreTypes(Position{})); diff != "" {
 				t.Errorf("environment (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestVariablesHavePositions(t *testing.T) {
+	m, _, err := Decode(strings.NewReader("environment:\n  B: x\n  A:\n    secret: s\nsecrets: {s: {env: S}}\n"), DecodeOptions{Filename: "w.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []Position{{File: "w.yaml", Line: 3, Column: 3}, {File: "w.yaml", Line: 2, Column: 3}} {
+		if got := m.Environment[i].Pos; got != want {
+			t.Errorf("%s is at %v, want %v", m.Environment[i].Name, got, want)
+		}
 	}
 }
 

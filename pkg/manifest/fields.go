@@ -15,6 +15,7 @@ type structInfo struct {
 //
 //	nonempty  an empty string is refused instead of taken for no string
 //	positive  zero is refused, for it would mean that the key is absent
+//	version   zero is refused as any other version that does not exist
 //	nullzero  positive, and null is how documents write zero
 //	account   a name, or {name: NAME}
 //	text      a string, or a number as written

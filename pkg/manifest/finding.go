@@ -21,11 +21,26 @@ const (
 	SeverityWarning Severity = "warning"
 )
 
-// Position in a document. Both count from 1, columns in characters; the zero
-// value means that there is none.
+// Position in a document. Lines and columns count from 1, columns in
+// characters; the zero value means that there is none.
 type Position struct {
+	// File is the name that the document was given, or the option of the
+	// command line, which has no lines, that says what is found there.
+	File   string
 	Line   int
 	Column int
+}
+
+// seenFrom is the position as text for a message about a place: the file is
+// named only if it is another one.
+func (p Position) seenFrom(place Position) string {
+	switch {
+	case p.File == place.File:
+		return fmt.Sprintf("%d:%d", p.Line, p.Column)
+	case p.Line == 0:
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
 // Finding is something wrong or doubtful in a manifest.
@@ -68,6 +83,9 @@ const (
 	CodeBelowNonDirectory  = "below_non_directory"
 	CodeUndeclaredSecret   = "undeclared_secret"
 	CodeMountConfig        = "mount_config_invalid"
+	CodeInclude            = "include"
+	CodeSet                = "set"
+	CodeEnvFile            = "env_file"
 	CodeTooMany            = "too_many_findings"
 
 	// Warnings.
@@ -120,34 +138,43 @@ func (e *InvalidError) Error() string {
 // Is reports whether target is ErrInvalid.
 func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
 
-// maxFindings bounds what one document can make us say.
+// maxFindings bounds what documents can make us say, errors and warnings each:
+// a warning must not take the place of an error, nor make one of its own.
 const maxFindings = 1000
 
-// findings collects what is found in one document.
+// findings collects what is found in the documents of one manifest.
 type findings struct {
-	file string
-	list []Finding
+	files            []string // in the order in which they were read
+	list             []Finding
+	errors, warnings int
 }
 
-// full reports whether more findings would be left out.
-func (l *findings) full() bool { return len(l.list) > maxFindings }
+// full reports whether more errors would be left out.
+func (l *findings) full() bool { return l.errors > maxFindings }
 
 func (l *findings) add(f Finding, pos Position) {
-	if l.full() {
+	count := &l.errors
+	if f.Severity == SeverityWarning {
+		count = &l.warnings
+	}
+	switch *count++; {
+	case *count == maxFindings+1:
+		f = Finding{Severity: f.Severity, Code: CodeTooMany, Message: "too many findings; the rest is left out"}
+	case *count > maxFindings:
 		return
 	}
-	if len(l.list) == maxFindings {
-		f = Finding{Severity: SeverityError, Code: CodeTooMany, Message: "too many findings; the rest is left out"}
-	}
-	f.File, f.Line, f.Column = l.file, pos.Line, pos.Column
+	f.File, f.Line, f.Column = pos.File, pos.Line, pos.Column
 	l.list = append(l.list, f)
 }
 
-// sorted returns all findings in the order of the document and, if one is an
+// sorted returns all findings in the order of the documents and, if one is an
 // error, the errors among them as an *InvalidError.
 func (l *findings) sorted() ([]Finding, error) {
 	slices.SortStableFunc(l.list, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(
+			cmp.Compare(slices.Index(l.files, a.File), slices.Index(l.files, b.File)),
+			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+		)
 	})
 	var errs []Finding
 	for _, f := range l.list {

@@ -3,10 +3,12 @@ package manifest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func addDocuments(f *testing.F, pattern string) {
@@ -24,7 +26,7 @@ func addDocuments(f *testing.F, pattern string) {
 }
 
 // checkDecode decodes anything. What is refused has an error at a place in
-// the document; what is accepted survives its canonical form.
+// the document; what is accepted survives its canonical form and has a tree.
 func checkDecode(t *testing.T, data []byte, format Format) {
 	lookup := func(name string) (string, bool) { return "v", name == "V" }
 	m, list, err := Decode(bytes.NewReader(data), DecodeOptions{Format: format, Lookup: lookup})
@@ -45,6 +47,9 @@ func checkDecode(t *testing.T, data []byte, format Format) {
 			}
 		}
 		return
+	}
+	if tree := m.Tree(TreeOptions{}); utf8.RuneCountInString(tree) > DefaultTreeLimit || !utf8.ValidString(tree) {
+		t.Fatalf("tree is not bounded text: %q", tree)
 	}
 	before, err := m.Digest()
 	if err != nil {
@@ -96,6 +101,30 @@ func FuzzCleanPath(f *testing.F) {
 		}
 		if again, err := CleanPath(clean); again != clean || err != nil {
 			t.Fatalf("CleanPath(%q) = %q, then %q, %v", s, clean, again, err)
+		}
+	})
+}
+
+func FuzzPermissions(f *testing.F) {
+	for _, s := range []string{"rwxr-xr-x", "-rw-r-----", "drwxrwxrwt", "-rwsr-xr-x", "0644", "750", "04755", "lrwxrwxrwx", "-rwxr-xr-x+"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		mode, err := parsePermissions(s)
+		if err != nil {
+			if mode != 0 || err.Error() == "" {
+				t.Fatalf("parsePermissions(%q) = %O, %v", s, uint32(mode), err)
+			}
+			return
+		}
+		if mode&^0o777 != 0 {
+			t.Fatalf("parsePermissions(%q) = %O has more than permission bits", s, uint32(mode))
+		}
+		// String has the form of ls, for a file.
+		for _, form := range []string{mode.String(), mode.String()[1:], fmt.Sprintf("%04o", uint32(mode))} {
+			if again, err := parsePermissions(form); again != mode || err != nil {
+				t.Fatalf("parsePermissions(%q) = %O, which as %q is %O, %v", s, uint32(mode), form, uint32(again), err)
+			}
 		}
 	})
 }

@@ -7,15 +7,16 @@ import (
 )
 
 // interpolator replaces ${VAR}, ${VAR:-default}, ${VAR:?message} and $$ in
-// the scalar values of a document. Keys and a bare $NAME stay as they are.
+// the scalar values of documents. Keys and a bare $NAME stay as they are.
 type interpolator struct {
 	lookup func(string) (string, bool)
 	d      *decoder
 	budget int
+	// literal has the names of the documents that are taken as written.
+	literal map[string]bool
 }
 
-// document interpolates everything but the contents of files that do not ask
-// for it.
+// document interpolates everything but the contents of files.
 func (in *interpolator) document(root *node) {
 	for _, p := range root.pairs {
 		at := (*docPath)(nil).field(p.key)
@@ -30,20 +31,31 @@ func (in *interpolator) document(root *node) {
 func (in *interpolator) entries(n *node, at *docPath) {
 	for _, e := range n.pairs {
 		at := at.key(e.key)
-		var content *node
 		for _, p := range e.value.pairs {
 			switch p.key {
 			case "content":
-				content = p.value
 			case "children":
 				in.entries(p.value, at.field(p.key))
 			default:
 				in.tree(p.value, at.field(p.key))
 			}
 		}
-		if wish := e.value.get("interpolate"); content != nil && wish != nil && isTrue(wish) {
+	}
+}
+
+// contents interpolates the contents of files that ask for it. That is known
+// once all documents are merged.
+func (in *interpolator) contents(entries *node, at *docPath) {
+	if entries == nil {
+		return
+	}
+	for _, e := range entries.pairs {
+		at := at.key(e.key)
+		content, wish := e.value.get("content"), e.value.get("interpolate")
+		if content != nil && wish != nil && isTrue(wish) && !in.literal[content.pos.File] {
 			in.tree(content, at.field("content"))
 		}
+		in.contents(e.value.get("children"), at.field("children"))
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 // fills those in, and Canonical leaves them out.
 type Manifest struct {
 	// Version of the contract, default and only value 1.
-	Version int `json:"version"`
+	Version int `json:"version" manifest:"version"`
 	// Name of the workspace, [a-z0-9][a-z0-9_.-]{0,62}.
 	Name string `json:"name"`
 	// Base is the sandbox image. It stays empty when the document names none,
@@ -33,7 +33,7 @@ type Manifest struct {
 	// Root is the absolute, clean directory that entries are relative to;
 	// default DefaultRoot.
 	Root string `json:"root" manifest:"nonempty"`
-	// Include names further documents to merge. The package does not read them.
+	// Include names further documents to merge. Load does so, and leaves it empty.
 	Include []string `json:"include"`
 	// Entries in declaration order.
 	Entries Entries `json:"entries"`

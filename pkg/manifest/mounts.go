@@ -33,12 +33,18 @@ type mounter interface {
 // S3Mount attaches a bucket of Amazon S3 or of a store that speaks S3.
 type S3Mount struct {
 	Mount
-	Bucket      string `json:"bucket"`
-	Prefix      string `json:"prefix"`
-	Region      string `json:"region"`
+	// Bucket is the bucket's name.
+	Bucket string `json:"bucket"`
+	// Prefix is the part of the bucket to attach; empty means all of it.
+	Prefix string `json:"prefix"`
+	// Region of the bucket.
+	Region string `json:"region"`
+	// EndpointURL is the address of a store that is not Amazon's.
 	EndpointURL string `json:"endpoint_url"`
 	// S3Provider is rclone's name of the store, default AWS.
-	S3Provider      string      `json:"s3_provider"`
+	S3Provider string `json:"s3_provider"`
+	// AccessKeyID, SecretAccessKey and SessionToken are credentials of the
+	// store.
 	AccessKeyID     *Credential `json:"access_key_id"`
 	SecretAccessKey *Credential `json:"secret_access_key"`
 	SessionToken    *Credential `json:"session_token"`
@@ -55,18 +61,25 @@ func (m *S3Mount) setDefaults() {
 // GCSMount attaches a bucket of Google Cloud Storage.
 type GCSMount struct {
 	Mount
-	Bucket      string `json:"bucket"`
-	Prefix      string `json:"prefix"`
-	Project     string `json:"project"`
-	Region      string `json:"region"`
+	// Bucket is the bucket's name.
+	Bucket string `json:"bucket"`
+	// Prefix is the part of the bucket to attach; empty means all of it.
+	Prefix string `json:"prefix"`
+	// Project is the one that the bucket belongs to.
+	Project string `json:"project"`
+	// Region of the bucket.
+	Region string `json:"region"`
+	// EndpointURL is the address of a store that is not Google's.
 	EndpointURL string `json:"endpoint_url"`
 	// AccessID and SecretAccessKey are an HMAC pair.
 	AccessID        *Credential `json:"access_id"`
 	SecretAccessKey *Credential `json:"secret_access_key"`
 	// ServiceAccountFile is a path where the mount runs.
-	ServiceAccountFile        string      `json:"service_account_file"`
+	ServiceAccountFile string `json:"service_account_file"`
+	// ServiceAccountCredentials are the content of such a file.
 	ServiceAccountCredentials *Credential `json:"service_account_credentials"`
-	AccessToken               *Credential `json:"access_token"`
+	// AccessToken is a token of OAuth 2.
+	AccessToken *Credential `json:"access_token"`
 }
 
 // Type implements Entry.
@@ -75,10 +88,15 @@ func (*GCSMount) Type() string { return TypeGCSMount }
 // R2Mount attaches a bucket of Cloudflare R2.
 type R2Mount struct {
 	Mount
-	Bucket          string      `json:"bucket"`
-	Prefix          string      `json:"prefix"`
-	AccountID       string      `json:"account_id"`
-	CustomDomain    string      `json:"custom_domain"`
+	// Bucket is the bucket's name.
+	Bucket string `json:"bucket"`
+	// Prefix is the part of the bucket to attach; empty means all of it.
+	Prefix string `json:"prefix"`
+	// AccountID is the account that the bucket belongs to.
+	AccountID string `json:"account_id"`
+	// CustomDomain stands in for the address that Cloudflare gives an account.
+	CustomDomain string `json:"custom_domain"`
+	// AccessKeyID and SecretAccessKey are credentials of the account.
 	AccessKeyID     *Credential `json:"access_key_id"`
 	SecretAccessKey *Credential `json:"secret_access_key"`
 }
@@ -89,12 +107,18 @@ func (*R2Mount) Type() string { return TypeR2Mount }
 // AzureBlobMount attaches a container of Azure Blob Storage.
 type AzureBlobMount struct {
 	Mount
-	Account          string      `json:"account"`
-	Container        string      `json:"container"`
-	Prefix           string      `json:"prefix"`
-	Endpoint         string      `json:"endpoint"`
-	IdentityClientID string      `json:"identity_client_id"`
-	AccountKey       *Credential `json:"account_key"`
+	// Account is the storage account.
+	Account string `json:"account"`
+	// Container is the container's name.
+	Container string `json:"container"`
+	// Prefix is the part of the container to attach; empty means all of it.
+	Prefix string `json:"prefix"`
+	// Endpoint is the address of a store that is not Azure's.
+	Endpoint string `json:"endpoint"`
+	// IdentityClientID names the managed identity that has access.
+	IdentityClientID string `json:"identity_client_id"`
+	// AccountKey is a key of the account.
+	AccountKey *Credential `json:"account_key"`
 }
 
 // Type implements Entry.
@@ -108,14 +132,22 @@ type BoxMount struct {
 	// RootFolderID is called folder_id in the ADK's dialect.
 	RootFolderID string `json:"root_folder_id"`
 	// BoxSubType is user (the default) or enterprise.
-	BoxSubType        string      `json:"box_sub_type"`
-	BoxConfigFile     string      `json:"box_config_file"`
-	Impersonate       string      `json:"impersonate"`
-	OwnedBy           string      `json:"owned_by"`
-	ClientID          *Credential `json:"client_id"`
-	ClientSecret      *Credential `json:"client_secret"`
-	AccessToken       *Credential `json:"access_token"`
-	Token             *Credential `json:"token"`
+	BoxSubType string `json:"box_sub_type"`
+	// BoxConfigFile is the path of an application's configuration where the
+	// mount runs.
+	BoxConfigFile string `json:"box_config_file"`
+	// Impersonate is the id of the user to act as.
+	Impersonate string `json:"impersonate"`
+	// OwnedBy shows only what belongs to this login.
+	OwnedBy string `json:"owned_by"`
+	// ClientID and ClientSecret are those of an application.
+	ClientID     *Credential `json:"client_id"`
+	ClientSecret *Credential `json:"client_secret"`
+	// AccessToken is a token of an application, Token one of OAuth 2 as rclone
+	// writes it.
+	AccessToken *Credential `json:"access_token"`
+	Token       *Credential `json:"token"`
+	// ConfigCredentials are the content of an application's configuration.
 	ConfigCredentials *Credential `json:"config_credentials"`
 }
 
@@ -132,12 +164,18 @@ func (m *BoxMount) setDefaults() {
 // stand for the other.
 type S3FilesMount struct {
 	Mount
-	FileSystemID  string `json:"file_system_id"`
+	// FileSystemID is the file system.
+	FileSystemID string `json:"file_system_id"`
+	// MountTargetID is one of its mount targets.
 	MountTargetID string `json:"mount_target_id"`
-	Subpath       string `json:"subpath"`
+	// Subpath is the part of the file system to attach; empty means all of it.
+	Subpath string `json:"subpath"`
+	// MountTargetIP is the address of the mount target.
 	MountTargetIP string `json:"mount_target_ip"`
-	AccessPoint   string `json:"access_point"`
-	Region        string `json:"region"`
+	// AccessPoint is the access point to attach through.
+	AccessPoint string `json:"access_point"`
+	// Region of the file system.
+	Region string `json:"region"`
 	// ExtraOptions are mount options; nil makes an option without a value.
 	ExtraOptions map[string]*string `json:"extra_options"`
 }
@@ -157,7 +195,8 @@ type VolumeMount struct {
 	// Volume is the name of a Docker volume; empty means one of its own.
 	Volume string `json:"volume" manifest:"nonempty"`
 	// Driver of the volume, default local.
-	Driver        string            `json:"driver"`
+	Driver string `json:"driver"`
+	// DriverOptions go to the driver as they are.
 	DriverOptions map[string]string `json:"driver_options"`
 	// Tmpfs makes it a tmpfs instead of a volume.
 	Tmpfs *Tmpfs `json:"tmpfs"`

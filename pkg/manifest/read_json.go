@@ -9,8 +9,8 @@ import (
 
 // readJSON reads one value of RFC 8259. encoding/json does not do: it knows
 // no positions, folds duplicate keys and replaces lone surrogates.
-func readJSON(data []byte) (*node, *docError) {
-	r := jsonReader{data: data, pos: Position{1, 1}}
+func readJSON(data []byte, file string) (*node, *docError) {
+	r := jsonReader{data: data, pos: Position{file, 1, 1}}
 	r.space()
 	if r.end() {
 		return nil, emptyDocument()
@@ -49,7 +49,7 @@ func (r *jsonReader) next() byte {
 	r.off++
 	switch {
 	case c == '\n':
-		r.pos = Position{r.pos.Line + 1, 1}
+		r.pos.Line, r.pos.Column = r.pos.Line+1, 1
 	case r.end() || utf8.RuneStart(r.data[r.off]):
 		r.pos.Column++
 	}

@@ -22,7 +22,7 @@ import (
 // parser also recurses once per key of a mapping, so that a large document
 // ends the process. Scalars are resolved here, because yaml.v3 still knows
 // the types of YAML 1.1.
-func readYAML(data []byte) (*node, *docError) {
+func readYAML(data []byte, file string) (*node, *docError) {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, next yaml.Node
 	if err := dec.Decode(&doc); err != nil {
@@ -31,13 +31,13 @@ func readYAML(data []byte) (*node, *docError) {
 	switch err := dec.Decode(&next); {
 	case err == nil:
 		return nil, &docError{
-			code: CodeMultipleDocuments, pos: Position{next.Line, next.Column},
+			code: CodeMultipleDocuments, pos: Position{Line: next.Line, Column: next.Column},
 			message: "a second document starts here; a manifest is one document",
 		}
 	case !errors.Is(err, io.EOF):
 		return nil, yamlError(data, err)
 	}
-	r := yamlReader{open: map[*yaml.Node]bool{}, budget: maxAliasCost}
+	r := yamlReader{file: file, open: map[*yaml.Node]bool{}, budget: maxAliasCost}
 	return r.node(doc.Content[0], 1)
 }
 
@@ -50,13 +50,14 @@ const (
 
 // yamlReader turns the parser's tree into ours.
 type yamlReader struct {
+	file    string
 	open    map[*yaml.Node]bool // anchored nodes that are being read
 	aliases int                 // how many aliases we are inside of
 	budget  int
 }
 
 func (r *yamlReader) node(y *yaml.Node, depth int) (*node, *docError) {
-	n := &node{pos: Position{y.Line, y.Column}}
+	n := &node{pos: Position{r.file, y.Line, y.Column}}
 	if r.aliases > 0 {
 		if r.budget -= aliasNodeCost + len(y.Value); r.budget < 0 {
 			return nil, &docError{code: CodeAliasExpansion, pos: n.pos, message: "aliases expand to too much; write the values out"}
@@ -82,7 +83,7 @@ func (r *yamlReader) node(y *yaml.Node, depth int) (*node, *docError) {
 }
 
 func (r *yamlReader) alias(y *yaml.Node, depth int) (*node, *docError) {
-	pos := Position{y.Line, y.Column}
+	pos := Position{r.file, y.Line, y.Column}
 	if r.open[y.Alias] {
 		return nil, &docError{code: CodeAliasExpansion, pos: pos, message: fmt.Sprintf("alias %q is part of what it stands for", y.Value)}
 	}
@@ -116,6 +117,7 @@ func (r *yamlReader) mapping(n *node, y *yaml.Node, depth int) *docError {
 	if err := checkTag(y, "!!map"); err != nil {
 		return err
 	}
+	n.pairs = make([]pair, 0, len(y.Content)/2)
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		key, err := r.node(y.Content[i], depth+1)
 		if err != nil {
@@ -172,7 +174,7 @@ func checkTag(y *yaml.Node, allowed ...string) *docError {
 	if slices.Contains(allowed, tag) {
 		return nil
 	}
-	e := &docError{code: CodeSyntax, pos: Position{y.Line, y.Column}, message: fmt.Sprintf("tag %q is not one of YAML 1.2's core schema", tag)}
+	e := &docError{code: CodeSyntax, pos: Position{Line: y.Line, Column: y.Column}, message: fmt.Sprintf("tag %q is not one of YAML 1.2's core schema", tag)}
 	if tag == "!!binary" {
 		e.suggestion = "use content_base64"
 	}
@@ -191,7 +193,7 @@ func yamlError(data []byte, err error) *docError {
 	}
 	said := yamlErrorText.FindStringSubmatch(err.Error())
 	line, _ := strconv.Atoi(said[1])
-	e := &docError{code: CodeSyntax, pos: Position{max(line, 1), 1}, message: said[2]}
+	e := &docError{code: CodeSyntax, pos: Position{Line: max(line, 1), Column: 1}, message: said[2]}
 	const searchable = 256 << 10 // each step parses again
 	if len(data) <= searchable {
 		n := sort.Search(len(data), func(i int) bool { return sameFailure(data[:i], err) })
@@ -225,7 +227,7 @@ func positionAt(data []byte, n int) Position {
 
 func emptyDocument() *docError {
 	return &docError{
-		code: CodeEmptyDocument, pos: Position{1, 1},
+		code: CodeEmptyDocument, pos: Position{Line: 1, Column: 1},
 		message: "the document is empty", suggestion: "{} is the smallest manifest",
 	}
 }

@@ -75,8 +75,9 @@ type RclonePattern struct {
 	Mode string `json:"mode"`
 	// RemoteName is the section of the rclone configuration; empty means a
 	// name of our own.
-	RemoteName string   `json:"remote_name"`
-	ExtraArgs  []string `json:"extra_args"`
+	RemoteName string `json:"remote_name"`
+	// ExtraArgs are added to the command of the tool.
+	ExtraArgs []string `json:"extra_args"`
 	// NFSAddr is where rclone serves in nfs mode.
 	NFSAddr string `json:"nfs_addr"`
 	// NFSMountOptions are separated by commas.
@@ -93,11 +94,16 @@ func (p *RclonePattern) setDefaults() { p.Mode = "fuse" }
 // MountpointPattern mounts with Mountpoint for Amazon S3. Its settings stand
 // in for those that the mount itself does not have.
 type MountpointPattern struct {
-	Bucket      string   `json:"bucket"`
-	Prefix      string   `json:"prefix"`
-	Region      string   `json:"region"`
-	EndpointURL string   `json:"endpoint_url"`
-	ExtraArgs   []string `json:"extra_args"`
+	// Bucket is the bucket to mount.
+	Bucket string `json:"bucket"`
+	// Prefix is the part of the bucket to mount; empty means all of it.
+	Prefix string `json:"prefix"`
+	// Region of the bucket.
+	Region string `json:"region"`
+	// EndpointURL is the address of a store that speaks S3.
+	EndpointURL string `json:"endpoint_url"`
+	// ExtraArgs are added to the command of the tool.
+	ExtraArgs []string `json:"extra_args"`
 }
 
 // Type implements MountPattern.
@@ -114,17 +120,29 @@ type FusePattern struct {
 	LogLevel string `json:"log_level"`
 	// CacheType is block_cache (the default) or file_cache.
 	CacheType string `json:"cache_type"`
+	// CachePath is the directory of the cache in the container.
 	CachePath string `json:"cache_path"`
-	// Sizes are in MB, times in seconds; nil means the tool's default.
-	CacheSizeMB                  *int     `json:"cache_size_mb"`
-	BlockCacheBlockSizeMB        int      `json:"block_cache_block_size_mb"`
-	BlockCacheDiskTimeoutSec     int      `json:"block_cache_disk_timeout_sec"`
-	FileCacheTimeoutSec          int      `json:"file_cache_timeout_sec"`
-	FileCacheMaxSizeMB           *int     `json:"file_cache_max_size_mb"`
-	AttrCacheTimeoutSec          *int     `json:"attr_cache_timeout_sec"`
-	EntryCacheTimeoutSec         *int     `json:"entry_cache_timeout_sec"`
-	NegativeEntryCacheTimeoutSec *int     `json:"negative_entry_cache_timeout_sec"`
-	ExtraArgs                    []string `json:"extra_args"`
+	// CacheSizeMB is the size of the block cache in MB; nil means the tool's
+	// default.
+	CacheSizeMB *int `json:"cache_size_mb"`
+	// BlockCacheBlockSizeMB is the size of one of its blocks in MB.
+	BlockCacheBlockSizeMB int `json:"block_cache_block_size_mb"`
+	// BlockCacheDiskTimeoutSec is how long blocks stay on disk, in seconds.
+	BlockCacheDiskTimeoutSec int `json:"block_cache_disk_timeout_sec"`
+	// FileCacheTimeoutSec is how long files stay in the cache, in seconds.
+	FileCacheTimeoutSec int `json:"file_cache_timeout_sec"`
+	// FileCacheMaxSizeMB is the size of the file cache in MB; nil means the
+	// tool's default.
+	FileCacheMaxSizeMB *int `json:"file_cache_max_size_mb"`
+	// AttrCacheTimeoutSec, EntryCacheTimeoutSec and
+	// NegativeEntryCacheTimeoutSec are how long attributes, entries and the
+	// absence of entries are remembered, in seconds; nil means the tool's
+	// default.
+	AttrCacheTimeoutSec          *int `json:"attr_cache_timeout_sec"`
+	EntryCacheTimeoutSec         *int `json:"entry_cache_timeout_sec"`
+	NegativeEntryCacheTimeoutSec *int `json:"negative_entry_cache_timeout_sec"`
+	// ExtraArgs are added to the command of the tool.
+	ExtraArgs []string `json:"extra_args"`
 }
 
 // Type implements MountPattern.
@@ -143,13 +161,17 @@ func (p *FusePattern) setDefaults() {
 // S3FilesPattern mounts with mount.s3files. Its settings stand in for those
 // that the mount itself does not have.
 type S3FilesPattern struct {
+	// MountTargetID and MountTargetIP name the mount target.
 	MountTargetID string `json:"mount_target_id"`
 	MountTargetIP string `json:"mount_target_ip"`
-	AccessPoint   string `json:"access_point"`
-	Region        string `json:"region"`
+	// AccessPoint is the access point to mount through.
+	AccessPoint string `json:"access_point"`
+	// Region of the file system.
+	Region string `json:"region"`
 	// ExtraOptions are mount options; nil makes an option without a value.
 	ExtraOptions map[string]*string `json:"extra_options"`
-	ExtraArgs    []string           `json:"extra_args"`
+	// ExtraArgs are added to the command of the tool.
+	ExtraArgs []string `json:"extra_args"`
 }
 
 // Type implements MountPattern.

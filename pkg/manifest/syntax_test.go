@@ -133,9 +133,26 @@ func TestLimits(t *testing.T) {
 }
 
 func TestFindingsAreBounded(t *testing.T) {
-	_, list, err := Decode(strings.NewReader("entries:\n"+strings.Repeat("  a: {}\n", 5000)), DecodeOptions{})
-	if err == nil || len(list) != maxFindings+1 {
-		t.Errorf("got %d findings and %v, want %d", len(list), err, maxFindings+1)
+	var warnings strings.Builder
+	for i := range maxFindings + 5 {
+		fmt.Fprintf(&warnings, "  .wh.%d: {type: file}\n", i)
+	}
+	tests := []struct {
+		name, entries string
+		want          int
+		valid         bool
+	}{
+		{"errors", strings.Repeat("  a: {}\n", 5000), maxFindings + 1, false},
+		{"warnings", warnings.String(), maxFindings + 1, true},
+		{"an error after too many warnings", warnings.String() + "  x: {}\n", maxFindings + 2, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, list, err := Decode(strings.NewReader("entries:\n"+tt.entries), DecodeOptions{})
+			if len(list) != tt.want || (err == nil) != tt.valid {
+				t.Errorf("got %d findings and %v, want %d", len(list), err, tt.want)
+			}
+		})
 	}
 }
 

@@ -22,6 +22,15 @@ func (u union[T]) create(name string) (T, bool) {
 	return none, false
 }
 
+// all returns a value of each type with its defaults.
+func (u union[T]) all() []T {
+	list := make([]T, len(u))
+	for i, v := range u {
+		list[i], _ = u.create(v.name)
+	}
+	return list
+}
+
 func (u union[T]) names() []string {
 	names := make([]string, len(u))
 	for i, v := range u {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -197,6 +198,8 @@ func (v *validator) hostPath(at *docPath, p string) {
 		v.invalid(at, "host path %q is not absolute", p)
 	case slices.Contains(strings.Split(slashed, "/"), ".."):
 		v.fail(at, ReasonEscapeRoot, fmt.Sprintf("host path %q has a \"..\" component", p), "")
+	case path.Clean(slashed) == "/", hasDrive(slashed) && path.Clean(slashed[2:]) == "/":
+		v.invalid(at, "host path is the root of the file system")
 	default:
 		v.noNUL(at, p)
 	}

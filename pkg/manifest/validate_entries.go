@@ -100,29 +100,29 @@ func (v *validator) ephemeralDir(at *docPath, d *Dir) {
 
 // samePaths refuses two keys that name one path.
 func (v *validator) samePaths(all []declared) {
-	first := map[string]declared{}
+	first := make(map[string]declared, len(all))
 	for _, e := range all {
 		if other, ok := first[e.Path]; ok {
-			v.fail(e.at, CodeDuplicatePath, fmt.Sprintf("path %q is already declared%s", e.Path, byWhom(other)), "")
+			v.fail(e.at, CodeDuplicatePath, fmt.Sprintf("path %q is already declared%s", e.Path, byWhom(other, e)), "")
 			continue
 		}
 		first[e.Path] = e
 	}
 }
 
-// byWhom points at an earlier declaration.
-func byWhom(e declared) string {
-	if e.Pos == (Position{}) {
-		return " by " + e.at.String()
+// byWhom points from a declaration at an earlier one.
+func byWhom(earlier, e declared) string {
+	if earlier.Pos == (Position{}) {
+		return " by " + earlier.at.String()
 	}
-	return fmt.Sprintf(" at %d:%d", e.Pos.Line, e.Pos.Column)
+	return " at " + earlier.Pos.seenFrom(e.Pos)
 }
 
 // overlaps refuses entries below something that is not a directory, and
 // mounts on a target that is taken by more than a plain directory.
 func (v *validator) overlaps(all []declared) {
-	closed := map[string]declared{}
-	taken := map[string]declared{}
+	closed := make(map[string]declared, len(all))
+	taken := make(map[string]declared, len(all))
 	for _, e := range all {
 		if !holdsEntries(e.Entry) {
 			closed[e.target] = e
@@ -131,14 +131,14 @@ func (v *validator) overlaps(all []declared) {
 			continue
 		}
 		if other, ok := taken[e.target]; ok && other.Path != e.Path {
-			v.fail(e.at, CodeDuplicatePath, fmt.Sprintf("mount target %q is already taken%s", e.target, byWhom(other)), "")
+			v.fail(e.at, CodeDuplicatePath, fmt.Sprintf("mount target %q is already taken%s", e.target, byWhom(other, e)), "")
 		}
 		taken[e.target] = e
 	}
 	for _, e := range all {
 		for dir := range parents(e.target) {
 			if other, ok := closed[dir]; ok {
-				message := fmt.Sprintf("%q lies below %q, a %s%s, which cannot hold entries", e.target, dir, other.Entry.Type(), byWhom(other))
+				message := fmt.Sprintf("%q lies below %q, a %s%s, which cannot hold entries", e.target, dir, other.Entry.Type(), byWhom(other, e))
 				v.fail(e.at, CodeBelowNonDirectory, message, "")
 				break
 			}
@@ -167,25 +167,35 @@ func holdsEntries(e Entry) bool {
 	return false
 }
 
-// collisions warns of names that file systems of macOS and Windows take for
-// one.
-func (v *validator) collisions(all []declared) {
-	names := map[string]string{} // folded path → path
-	for _, e := range all {
-		v.collision(names, e, e.target)
-		for p := range parents(e.target) {
-			v.collision(names, e, p)
-		}
-	}
+// sibling is a name in a directory, which has a number.
+type sibling struct {
+	dir  int
+	name string
 }
 
-func (v *validator) collision(names map[string]string, e declared, p string) {
-	key := fold(p)
-	other, ok := names[key]
-	if !ok {
-		names[key] = p
-	} else if other != p && path.Dir(other) == path.Dir(p) {
-		v.warn(e.at, CodeNameCollision, fmt.Sprintf("%q and %q differ only by case or Unicode normalisation", other, p), "")
+// collisions warns of names that file systems of macOS and Windows take for
+// one. Every path is looked at once, component by component, so that the work
+// is that of reading the document, however deep the paths are.
+func (v *validator) collisions(all []declared) {
+	dirs := map[sibling]int{}
+	first := map[sibling]string{} // by folded name
+	for _, e := range all {
+		dir := 0
+		for name := range strings.SplitSeq(e.target, "/") {
+			at := sibling{dir, name}
+			if known, ok := dirs[at]; ok {
+				dir = known
+				continue
+			}
+			folded := sibling{dir, fold(name)}
+			dir = len(dirs) + 1
+			dirs[at] = dir
+			if other, ok := first[folded]; ok {
+				v.warn(e.at, CodeNameCollision, fmt.Sprintf("%q and %q differ only by case or Unicode normalisation", other, name), "")
+			} else {
+				first[folded] = name
+			}
+		}
 	}
 }
 
@@ -194,11 +204,15 @@ func fold(s string) string {
 	return norm.NFC.String(strings.Map(foldRune, norm.NFC.String(s)))
 }
 
-// foldRune is the smallest rune that differs only by case.
+// foldRune is the smallest rune that differs only by case, but a lower one of
+// ASCII, which most names are in already.
 func foldRune(r rune) rune {
 	smallest := r
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
 		smallest = min(smallest, f)
+	}
+	if 'A' <= smallest && smallest <= 'Z' {
+		smallest += 'a' - 'A'
 	}
 	return smallest
 }

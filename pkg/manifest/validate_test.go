@@ -86,6 +86,9 @@ func TestValidateFields(t *testing.T) {
 		{`extra_path_grants: [{path: /workspace/a, host_path: /a}]`, CodeConflict, "extra_path_grants[0].path"},
 		{`extra_path_grants: [{path: /a, host_path: a}]`, CodeInvalidValue, "extra_path_grants[0].host_path"},
 		{`extra_path_grants: [{path: /a, host_path: '\\h\x'}]`, CodeInvalidValue, "extra_path_grants[0].host_path"},
+		{`extra_path_grants: [{path: /a, host_path: /}]`, CodeInvalidValue, "extra_path_grants[0].host_path"},
+		{`extra_path_grants: [{path: /a, host_path: /./}]`, CodeInvalidValue, "extra_path_grants[0].host_path"},
+		{`extra_path_grants: [{path: /a, host_path: 'C:\'}]`, CodeInvalidValue, "extra_path_grants[0].host_path"},
 		{`extra_path_grants: [{path: /a, host_path: /b/../c}]`, ReasonEscapeRoot, "extra_path_grants[0].host_path"},
 
 		{`ports: [8080, "1:2", "127.0.0.1:1:3/udp", "[::1]::4", {port: 5, host_port: 6}]`, "", ""},

@@ -63,7 +63,8 @@ type Sources struct {
 }
 
 // OpenSources guards the host's files for one manifest. Relative sources start
-// at baseDir. Close it when the layers that read from it are written.
+// at baseDir. A grant that links lead to the root of the file system gives a
+// *GrantError. Close it when the layers that read from it are written.
 func OpenSources(baseDir string, grants []manifest.PathGrant) (*Sources, error) {
 	base, err := filepath.Abs(baseDir)
 	if err != nil {
@@ -78,11 +79,11 @@ func OpenSources(baseDir string, grants []manifest.PathGrant) (*Sources, error) 
 	}
 	s := &Sources{allowed: []string{base}}
 	for _, g := range grants {
-		host := g.HostPath
-		if host == "" {
-			host = g.Path
+		_, err := ResolveGrant(g)
+		if bad, ok := errors.AsType[*GrantError](err); ok && bad.Reason == GrantIsRoot {
+			return nil, err
 		}
-		if filepath.IsAbs(host) {
+		if host := grantedPath(g); filepath.IsAbs(host) {
 			s.allowed = append(s.allowed, filepath.Clean(host))
 		}
 	}
@@ -253,6 +254,10 @@ func (s *Sources) locate(src string) (location, error) {
 			Src: src, Reason: OutsideBaseDir,
 			Hint: fmt.Sprintf("it lies outside the base directory %q; move it there, choose another --base-dir, or grant its path in extra_path_grants", s.allowed[0]),
 		}
+	}
+	// A grant may be of a single file, which no directory within it holds.
+	if info, err := os.Stat(best.root); best.rel == "." && err == nil && !info.IsDir() {
+		best = location{filepath.Dir(best.root), filepath.Base(best.root)}
 	}
 	return best, nil
 }

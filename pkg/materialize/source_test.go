@@ -296,3 +296,51 @@ func TestWalkAgainstALinkRace(t *testing.T) {
 		t.Error("the race let nothing through: it proves nothing")
 	}
 }
+
+func TestGrantsOpenTheHost(t *testing.T) {
+	outside, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree(t, outside, map[string]string{
+		"pub/f": "", "real/f": "", "pub/link": "->../real", "one.txt": "", "other.txt": "", "to-one": "->one.txt", "to-pub": "->pub",
+	})
+	at := func(name string) string { return filepath.Join(outside, name) }
+	wide, readOnly := manifest.PathGrant{Path: at("pub")}, manifest.PathGrant{Path: "/in/container", HostPath: outside, ReadOnly: true}
+	tests := map[string]struct {
+		src    string
+		grants []manifest.PathGrant
+		reason string
+	}{
+		"by its host path, read-only":        {at("real/f"), []manifest.PathGrant{readOnly}, ""},
+		"not by its path in the container":   {"/in/container/real/f", []manifest.PathGrant{readOnly}, materialize.OutsideBaseDir},
+		"through a link below the grant":     {at("pub/link/f"), []manifest.PathGrant{wide}, materialize.SymlinkNotSupported},
+		"the most specific grant begins":     {at("pub/link/f"), []manifest.PathGrant{readOnly, wide, {Path: at("pub/link")}}, ""},
+		"whatever the order":                 {at("pub/link/f"), []manifest.PathGrant{{Path: at("pub/link")}, wide, readOnly}, ""},
+		"a single file":                      {at("one.txt"), []manifest.PathGrant{{Path: at("one.txt")}}, ""},
+		"beside a single file":               {at("other.txt"), []manifest.PathGrant{{Path: at("one.txt")}}, materialize.OutsideBaseDir},
+		"a link to a single file":            {at("to-one"), []manifest.PathGrant{{Path: at("to-one")}}, materialize.SymlinkNotSupported},
+		"what a granted link leads to":       {at("pub/f"), []manifest.PathGrant{{Path: at("to-pub")}}, materialize.OutsideBaseDir},
+		"what is missing, where it may look": {at("no/f"), []manifest.PathGrant{{Path: at("no")}}, materialize.PathNotFound},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := open(t, t.TempDir(), tt.grants...).File(tt.src)
+			checkReason(t, err, tt.reason, tt.src)
+		})
+	}
+}
+
+func TestGrantThatLandsOnTheRoot(t *testing.T) {
+	dir := t.TempDir()
+	tree(t, dir, map[string]string{"root": "->/", "further": "->root", "up": "->../../../../../../../../../../.."})
+	for _, name := range []string{"root", "further", "up"} {
+		for _, g := range []manifest.PathGrant{{Path: filepath.Join(dir, name)}, {Path: "/opt", HostPath: filepath.Join(dir, name)}} {
+			_, err := materialize.OpenSources(dir, []manifest.PathGrant{g})
+			refused, ok := errors.AsType[*materialize.GrantError](err)
+			if !ok || refused.Reason != materialize.GrantIsRoot || refused.Path != g.Path {
+				t.Errorf("grant %+v: got %v", g, err)
+			}
+		}
+	}
+}

@@ -77,6 +77,9 @@ type Container struct {
 	Managed bool              // it carries our labels
 	Digest  string            // of the manifest that it was made from
 	Applied map[string]string // fingerprints of that manifest
+	// Stale names what would be different if it were made now, although the
+	// manifest is the same: "environment HOME changed".
+	Stale []string
 }
 
 // A DriftError says that a workspace exists which was made from another manifest.
@@ -103,6 +106,7 @@ func Compute(req Request, seen Observed) (*Plan, error) {
 		Operations: []Operation{},
 		Stages:     Stages(req.Manifest.Flatten()),
 	}
+	p.host(req.Manifest)
 	c := seen.Container
 	switch {
 	case c != nil && !c.Managed:
@@ -120,6 +124,9 @@ func Compute(req Request, seen Observed) (*Plan, error) {
 func (p *Plan) resume(req Request, c *Container) error {
 	if c.Digest != req.Digest {
 		return &DriftError{Name: req.Name, Changes: Changes(c.Applied, req.Sections)}
+	}
+	if len(c.Stale) > 0 {
+		return &DriftError{Name: req.Name, Changes: c.Stale}
 	}
 	if !c.Running {
 		p.add(Operation{Kind: StartContainer, Subject: req.Name, Cause: "the container is stopped"})

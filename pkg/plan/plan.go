@@ -62,6 +62,9 @@ type Plan struct {
 	// Operations is never nil; empty means that there is nothing to do.
 	Operations []Operation `json:"operations"`
 	Warnings   []string    `json:"warnings,omitempty"`
+	// Grants and Secrets are what the workspace takes from the caller's host.
+	Grants  []Grant  `json:"grants,omitempty"`
+	Secrets []Secret `json:"secrets,omitempty"`
 
 	// Stages holds the entries that the operations refer to.
 	Stages []Stage `json:"-"`
@@ -80,7 +83,8 @@ func (p *Plan) Has(k Kind) bool {
 	return false
 }
 
-// WriteText prints the plan for a person: one line per operation with its cause.
+// WriteText prints the plan for a person: one line per operation with its
+// cause, then what is taken from the caller's host.
 func (p *Plan) WriteText(w io.Writer) error {
 	var b strings.Builder
 	for _, warning := range p.Warnings {
@@ -100,6 +104,7 @@ func (p *Plan) WriteText(w io.Writer) error {
 	for i, op := range p.Operations {
 		fmt.Fprintf(&b, "%*d  %-*s  %-*s  # %s\n", digits+1, i+1, kinds, op.Kind, min(subjects, 60), op.subject(), op.Cause)
 	}
+	p.writeHost(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -122,10 +122,19 @@ func TestCompute(t *testing.T) {
 	prints := func(s string) map[string]string { return map[string]string{"entry a": s, "base": "b"} }
 	ours := &plan.Container{ID: "c1", Running: true, Managed: true, Digest: "sha256:1", Applied: prints("1")}
 	stopped := &plan.Container{ID: "c1", Managed: true, Digest: "sha256:1", Applied: prints("1")}
+	takes := m(file("a"))
+	takes.ExtraPathGrants = []manifest.PathGrant{{Path: "/opt/data", HostPath: "/srv/data", ReadOnly: true}, {Path: "/opt/rw", HostPath: "/srv/rw"}, {Path: "/etc"}}
+	takes.Secrets = map[string]manifest.Secret{"token": {Env: "GH_TOKEN"}, "cert": {File: "my cert.pem"}}
+	takes.Environment = []manifest.EnvVar{{Name: "CERT", Secret: "cert"}, {Name: "LANG", Value: new("C")}, {Name: "TOKEN", Secret: "token"}}
+	stale := *ours
+	stale.Stale = []string{"environment LANG has another value now"}
 	tests := map[string]struct {
 		req  plan.Request
 		seen plan.Observed
 	}{
+		"fresh, grants and secrets":        {plan.Request{Manifest: takes}, plan.Observed{BasePresent: true}},
+		"nothing to do, grants":            {plan.Request{Manifest: takes}, plan.Observed{Container: ours}},
+		"another value of the caller":      {plan.Request{Manifest: m(file("a"))}, plan.Observed{Container: &stale}},
 		"fresh, small":                     {plan.Request{Manifest: m(file("a"))}, plan.Observed{BasePresent: true, Bytes: 1200}},
 		"fresh, large":                     {plan.Request{Manifest: m(file("a"))}, plan.Observed{BasePresent: true, Bytes: 100 << 20}},
 		"fresh, image present":             {plan.Request{Manifest: m(file("a"))}, plan.Observed{BasePresent: true, ImagePresent: true}},

@@ -16,8 +16,15 @@ import (
 type ApplyOptions struct {
 	// Name of the workspace and its container; empty is the manifest's.
 	Name string
-	// BaseDir is where relative host paths start. Empty forbids host sources.
+	// BaseDir is where relative host paths start. Empty forbids host sources,
+	// host paths of grants, and secrets in files.
 	BaseDir string
+	// LookupEnv finds the variables that the environment and the secrets of a
+	// manifest name; nil is os.LookupEnv.
+	LookupEnv func(name string) (value string, ok bool)
+	// Processors change a copy of the manifest, in their order, before it is
+	// validated and planned: see manifest.Processor.
+	Processors []manifest.Processor
 	// Strategy, Pull, Recreate and OnlyEphemeral are as in plan.Request.
 	Strategy      plan.Strategy
 	Pull          plan.Pull
@@ -79,7 +86,8 @@ type GitResult struct {
 }
 
 // Plan derives what Apply would do, and does nothing. The manifest is the
-// effective one: Base set, overrides of the caller merged.
+// effective one: Base set, overrides of the caller merged. Secrets are not read:
+// whoever reviews a plan need not have them.
 func (c *Client) Plan(ctx context.Context, m *manifest.Manifest, opts ApplyOptions) (*plan.Plan, error) {
 	a, err := c.observe(ctx, m, opts)
 	if err != nil {
@@ -91,6 +99,10 @@ func (c *Client) Plan(ctx context.Context, m *manifest.Manifest, opts ApplyOptio
 // Apply makes the workspace be what the manifest says. An existing one is kept:
 // see plan.Compute. On any failure, cancellation included, everything that was
 // made is removed again, unless opts.Keep.
+//
+// Secrets are read for a new container alone, and their values are only in its
+// environment: errors, events and the result are without them. A secret is its
+// name: a value that changed is no reason to make the container again.
 func (c *Client) Apply(ctx context.Context, m *manifest.Manifest, opts ApplyOptions) (*Result, error) {
 	begin := time.Now()
 	a, err := c.observe(ctx, m, opts)
@@ -98,8 +110,11 @@ func (c *Client) Apply(ctx context.Context, m *manifest.Manifest, opts ApplyOpti
 		return nil, err
 	}
 	a.result.Durations["observe"] = time.Since(begin).Milliseconds()
+	if err := a.readSecrets(ctx); err != nil {
+		return nil, a.close(ctx, err)
+	}
 	for _, w := range a.plan.Warnings {
-		c.emit(Event{State: Warning, Text: w})
+		a.client.emit(Event{State: Warning, Text: w})
 	}
 	a.result.Warnings = append(a.result.Warnings, a.plan.Warnings...)
 	err = a.execute(ctx)
@@ -107,10 +122,11 @@ func (c *Client) Apply(ctx context.Context, m *manifest.Manifest, opts ApplyOpti
 		err = a.finish(ctx)
 	}
 	if err != nil {
-		return nil, a.close(ctx, a.rollback(ctx, err))
+		return nil, a.redact.error(a.close(ctx, a.rollback(ctx, err)))
 	}
 	a.result.Durations["total"] = time.Since(begin).Milliseconds()
-	return a.result, a.close(ctx, nil)
+	a.redact.result(a.result)
+	return a.result, a.redact.error(a.close(ctx, nil))
 }
 
 // rollback undoes, last first, what was done before err.

@@ -134,6 +134,7 @@ func (a *apply) create(ctx context.Context) error {
 		return err
 	}
 	spec := containerSpec(a.manifest, image, labels, a.opts)
+	spec.Env, spec.Binds = environment(a.manifest, a.variables), a.binds
 	spec.Name = a.request.Name + "-applying-" + strings.ToLower(rand.Text()[:8])
 	a.temporary = spec.Name
 	created, err := a.client.Engine.CreateContainer(ctx, spec)
@@ -188,7 +189,7 @@ func (a *apply) clone(ctx context.Context, op plan.Operation) (GitResult, error)
 	if err != nil {
 		return GitResult{}, err
 	}
-	commit, err := materialize.CloneGit(ctx, sandbox{a.client.Engine, a.container}, materialize.Clone{
+	commit, err := materialize.CloneGit(ctx, sandbox{a.client.Engine, a.container, a.redact}, materialize.Clone{
 		Path: e.Path, Dest: a.manifest.Root + "/" + e.Path, Image: a.manifest.Base, Repo: repo, Owner: owner, User: a.prepared.user,
 	})
 	return GitResult{Path: e.Path, URL: repo.CloneURL(), Ref: repo.Ref, Commit: commit}, err

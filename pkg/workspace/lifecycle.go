@@ -141,6 +141,7 @@ func ports(c engine.Container) []Port {
 type sandbox struct {
 	engine *engine.Client
 	id     string
+	redact *redactor
 }
 
 // maxOutput bounds what is kept of one stream of a command, in bytes.
@@ -151,7 +152,7 @@ func (s sandbox) Run(ctx context.Context, cmd materialize.Command) (stdout, stde
 	code, err := s.engine.Exec(ctx, s.id, engine.ExecSpec{
 		Cmd: cmd.Args, Env: cmd.Env, User: cmd.User, WorkingDir: cmd.Dir, Stdout: &out, Stderr: &errOut,
 	})
-	return out.Bytes(), errOut.Bytes(), code, err
+	return out.Bytes(), []byte(s.redact.text(errOut.String())), code, err
 }
 
 // tailBuffer keeps the end of what is written to it.

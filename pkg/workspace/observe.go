@@ -25,7 +25,12 @@ type apply struct {
 	plan     *plan.Plan
 	result   *Result
 
-	sources  *materialize.Sources
+	sources   *materialize.Sources
+	binds     []engine.Bind
+	warnings  []string // of looking at the host
+	variables variables
+	redact    *redactor
+
 	base     *engine.Image // nil while the engine does not have it
 	baseFS   *imageFS
 	prepared *prepared
@@ -50,8 +55,18 @@ type workspaceImage struct {
 // observe looks at the manifest, the host and the engine, and plans. It creates
 // nothing that outlives it.
 func (c *Client) observe(ctx context.Context, m *manifest.Manifest, opts ApplyOptions) (*apply, error) {
-	a := &apply{client: c, manifest: m, opts: opts, result: newResult()}
+	redact := &redactor{}
+	a := &apply{client: redact.events(c), manifest: m, opts: opts, result: newResult(), redact: redact}
+	if len(opts.Processors) > 0 {
+		var err error
+		if a.manifest, err = m.Process(ctx, opts.Processors...); err != nil {
+			return nil, err
+		}
+	}
 	if err := a.ask(); err != nil {
+		return nil, err
+	}
+	if err := a.askHost(); err != nil {
 		return nil, err
 	}
 	seen, err := a.look(ctx)
@@ -61,6 +76,7 @@ func (c *Client) observe(ctx context.Context, m *manifest.Manifest, opts ApplyOp
 	if err != nil {
 		return nil, a.close(ctx, err)
 	}
+	a.plan.Warnings = append(a.plan.Warnings, a.warnings...)
 	if a.prepared != nil {
 		a.plan.Warnings = append(a.plan.Warnings, a.prepared.warnings...)
 	}
@@ -71,6 +87,9 @@ func (c *Client) observe(ctx context.Context, m *manifest.Manifest, opts ApplyOp
 func (a *apply) ask() error {
 	if a.opts.Concurrency < 0 {
 		return fmt.Errorf("a concurrency of %d is below 1", a.opts.Concurrency)
+	}
+	if err := validate(a.manifest); err != nil {
+		return err
 	}
 	if err := checkSupported(a.manifest); err != nil {
 		return err
@@ -97,9 +116,21 @@ func (a *apply) ask() error {
 		Name: name, Manifest: a.manifest, Digest: manifestDigest.String(), Sections: prints,
 		Strategy: a.opts.Strategy, Pull: a.opts.Pull, Recreate: a.opts.Recreate, OnlyEphemeral: a.opts.OnlyEphemeral,
 	}
-	if a.opts.BaseDir != "" {
-		a.sources, err = materialize.OpenSources(a.opts.BaseDir, a.manifest.ExtraPathGrants)
+	return nil
+}
+
+// askHost finds what the manifest takes from the caller's host, without asking
+// the engine.
+func (a *apply) askHost() error {
+	var err error
+	if a.variables, err = callerVariables(a.manifest, a.opts.lookup()); err != nil {
+		return err
 	}
+	host := a.opts.BaseDir != ""
+	if a.binds, a.warnings, err = bindGrants(a.manifest, a.client.Engine, host); err != nil || !host {
+		return err
+	}
+	a.sources, err = materialize.OpenSources(a.opts.BaseDir, a.manifest.ExtraPathGrants)
 	return err
 }
 
@@ -120,6 +151,7 @@ func (a *apply) look(ctx context.Context) (plan.Observed, error) {
 			Managed: existing.Labels[LabelName] == a.request.Name,
 			Digest:  existing.Labels[LabelManifest],
 			Applied: unpackFingerprints(existing.Labels[LabelFingerprints]),
+			Stale:   a.variables.stale(existing.Env),
 		}
 	}
 	if seen.Container != nil && (!a.opts.Recreate || !seen.Container.Managed) {
@@ -203,9 +235,11 @@ func (a *apply) prepareFresh(ctx context.Context) error {
 	if a.baseFS != nil {
 		below, opts.imageUser = a.baseFS, a.base.Config.User
 	}
-	p, err := prepare(ctx, a.manifest, plan.Stages(a.manifest.Flatten()), below, a.sources, opts)
-	a.prepared = p
-	return err
+	var err error
+	if a.prepared, err = prepare(ctx, a.manifest, plan.Stages(a.manifest.Flatten()), below, a.sources, opts); err != nil {
+		return err
+	}
+	return a.checkTargets(ctx)
 }
 
 // buildImage computes the image of the first stage, reading its content once

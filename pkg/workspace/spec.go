@@ -34,16 +34,11 @@ func checkSupported(m *manifest.Manifest) error {
 		}
 	}
 	refuse(m.Base == "scratch", `base "scratch", which has nothing to run,`)
-	refuse(len(m.Include) > 0, "include")
-	refuse(len(m.Secrets) > 0, "secrets")
+	if len(m.Include) > 0 {
+		problems = append(problems, fmt.Errorf("include %q is not read yet: use manifest.Load", m.Include))
+	}
 	refuse(m.IaC != nil, "iac")
 	refuse(len(m.Remove) > 0, "remove")
-	for _, g := range m.ExtraPathGrants {
-		refuse(g.HostPath != "", fmt.Sprintf("extra_path_grants %q: host_path", g.Path))
-	}
-	for _, v := range m.Environment {
-		refuse(v.Secret != "" || v.FromEnv != "", fmt.Sprintf("environment %q: a value that is not written in the manifest", v.Name))
-	}
 	if r := m.Resources; r != nil {
 		refuse(r.ExecTimeout != 0 || r.SessionTimeout != 0, "resources: exec_timeout and session_timeout")
 	}
@@ -54,6 +49,16 @@ func checkSupported(m *manifest.Manifest) error {
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
+}
+
+// validate applies the rules for documents to what a program built or changed.
+// The network alone is free to choose: here it is the caller who speaks.
+func validate(m *manifest.Manifest) error {
+	document := *m
+	if document.Network == "host" || strings.HasPrefix(document.Network, "container:") {
+		document.Network = ""
+	}
+	return document.Validate()
 }
 
 // containerSpec is the container that a manifest asks for.
@@ -67,7 +72,6 @@ func containerSpec(m *manifest.Manifest, image string, labels map[string]string,
 		Runtime:     m.Runtime,
 		Entrypoint:  idle[:1],
 		Cmd:         idle[1:],
-		Env:         environment(m),
 		Labels:      labels,
 		Init:        initProcess(m),
 		GPUs:        opts.GPUs,
@@ -100,17 +104,22 @@ func WorkingDir(root, dir string) string {
 	return path.Join(root, dir)
 }
 
-func environment(m *manifest.Manifest) []string {
+// environment is that of the container, with the values that are not written in
+// the manifest.
+func environment(m *manifest.Manifest, values variables) []string {
 	var env []string
 	for _, v := range m.Environment {
+		value := values[v.Name]
 		if v.Value != nil {
-			env = append(env, v.Name+"="+*v.Value)
+			value = *v.Value
 		}
+		env = append(env, v.Name+"="+value)
 	}
 	return env
 }
 
-// durableEnvironment leaves out what must not outlive the container.
+// durableEnvironment leaves out what must not outlive the container, and what
+// only its caller knows.
 func durableEnvironment(m *manifest.Manifest) []string {
 	var env []string
 	for _, v := range m.Environment {

@@ -55,7 +55,9 @@ func start(t *testing.T, opts enginetest.Options) (*enginetest.Engine, *workspac
 	if opts.Images == nil {
 		opts.Images = []enginetest.Image{baseImage()}
 	}
-	opts.Exec = git
+	if opts.Exec == nil {
+		opts.Exec = git
+	}
 	fake := enginetest.New(t, opts)
 	eng, err := engine.New(engine.Options{Host: fake.Host()})
 	if err != nil {
@@ -394,20 +396,24 @@ func TestConcurrentApplies(t *testing.T) {
 	}
 }
 
+func TestWhatAnIncludeNamesIsMissing(t *testing.T) {
+	_, client := start(t, enginetest.Options{})
+	_, err := client.Plan(t.Context(), decode(t, "include: [other.yaml]"), workspace.ApplyOptions{Name: "ws"})
+	if err == nil || !strings.Contains(err.Error(), `include ["other.yaml"] is not read`) {
+		t.Errorf("plan gave %v", err)
+	}
+}
+
 func TestUnsupportedIsRefusedBeforeAnything(t *testing.T) {
 	tests := map[string]string{
-		"secrets":             "secrets: {s: {env: S}}\nentries: {}",
-		"iac":                 "iac: {provider: tofu, working_directory: /x}\nentries: {}",
-		"remove":              "remove: [/usr/share/doc]\nentries: {}",
-		"host_path":           "extra_path_grants: [{path: /opt/data, host_path: /srv/data}]\nentries: {}",
-		"include":             "include: [other.yaml]\nentries: {}",
-		"box_mount":           "entries: {b: {type: box_mount}}",
-		"volume_mount":        "entries: {v: {type: volume_mount}}",
-		"submodules":          "entries: {g: {type: git_repo, repo: a/b, submodules: true}}",
-		"symlinks: follow":    "entries: {d: {type: local_dir, src: ., symlinks: follow}}",
-		"ignore_file":         "entries: {d: {type: local_dir, src: ., ignore_file: .dockerignore}}",
-		`base "scratch"`:      "base: scratch\nentries: {}",
-		`environment "TOKEN"`: "environment: {TOKEN: {type: env, name: TOKEN}}\nentries: {}",
+		"iac":              "iac: {provider: tofu, working_directory: /x}\nentries: {}",
+		"remove":           "remove: [/usr/share/doc]\nentries: {}",
+		"box_mount":        "entries: {b: {type: box_mount}}",
+		"volume_mount":     "entries: {v: {type: volume_mount}}",
+		"submodules":       "entries: {g: {type: git_repo, repo: a/b, submodules: true}}",
+		"symlinks: follow": "entries: {d: {type: local_dir, src: ., symlinks: follow}}",
+		"ignore_file":      "entries: {d: {type: local_dir, src: ., ignore_file: .dockerignore}}",
+		`base "scratch"`:   "base: scratch\nentries: {}",
 	}
 	for what, document := range tests {
 		t.Run(what, func(t *testing.T) {

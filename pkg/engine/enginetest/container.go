@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/go-connections/nat"
 )
 
@@ -78,6 +80,12 @@ func (e *Engine) createContainer(w http.ResponseWriter, r *http.Request) error {
 	if name == "" {
 		name = "unnamed_" + strconv.Itoa(e.serial)
 	}
+	if request.HostConfig == nil {
+		request.HostConfig = &container.HostConfig{}
+	}
+	if err := checkMounts(request.HostConfig.Mounts); err != nil {
+		return err
+	}
 	image := e.findImage(request.Image)
 	if image == nil {
 		return fail(http.StatusNotFound, "No such image: %s", familiar(request.Image))
@@ -102,9 +110,6 @@ func (e *Engine) createContainer(w http.ResponseWriter, r *http.Request) error {
 	}
 	if config.Hostname == "" {
 		config.Hostname = id[:12]
-	}
-	if request.HostConfig == nil {
-		request.HostConfig = &container.HostConfig{}
 	}
 	e.containers[id] = &box{
 		Container: &Container{ID: id, root: root},
@@ -131,6 +136,26 @@ func (e *Engine) checkName(name string) error {
 			return fail(http.StatusConflict, "Conflict. The container name %q is already in use by container %q. You have to remove (or rename) that container to be able to reuse that name.",
 				"/"+name, b.ID)
 		}
+	}
+	return nil
+}
+
+// checkMounts refuses binds as the engine does. They are only recorded: what is
+// behind them is not in the container's file system.
+func checkMounts(mounts []mount.Mount) error {
+	targets := map[string]bool{}
+	for _, m := range mounts {
+		const invalid = "invalid mount config for type %q: "
+		if m.Target == "/" {
+			return fail(http.StatusBadRequest, invalid+"invalid specification: destination can't be '/'", m.Type)
+		}
+		if _, err := os.Stat(m.Source); err != nil {
+			return fail(http.StatusBadRequest, invalid+"bind source path does not exist: %s", m.Type, m.Source)
+		}
+		if targets[m.Target] {
+			return fail(http.StatusBadRequest, "Duplicate mount point: %s", m.Target)
+		}
+		targets[m.Target] = true
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ func (c *contract) containers(t *testing.T) {
 	t.Run("containers are listed by label in any state", c.containerLabels)
 	t.Run("start, stop and remove can be repeated", c.lifecycle)
 	t.Run("a command that does not exist does not start", c.missingCommand)
+	t.Run("a bind needs a source and a target of its own", c.binds)
 }
 
 func (c *contract) createWithoutImage(t *testing.T) {
@@ -117,6 +118,30 @@ func (c *contract) missingCommand(t *testing.T) {
 	if err := c.client.RemoveContainer(t.Context(), created.ID); err != nil {
 		t.Error(err)
 	}
+}
+
+// The source exists wherever an engine runs.
+func (c *contract) binds(t *testing.T) {
+	etc := engine.Bind{Source: "/etc", Target: "/opt/etc", ReadOnly: true}
+	for _, test := range []struct {
+		name  string
+		binds []engine.Bind
+		want  string
+	}{
+		{"a missing source", []engine.Bind{{Source: "/no/such/source", Target: "/opt/x"}}, "bind source path does not exist: /no/such/source"},
+		{"one target twice", []engine.Bind{etc, etc}, "Duplicate mount point: /opt/etc"},
+		{"the root", []engine.Bind{{Source: "/etc", Target: "/"}}, "destination can't be '/'"},
+	} {
+		name := c.name()
+		_, err := c.client.CreateContainer(t.Context(), engine.ContainerSpec{Name: name, Image: c.image, Cmd: []string{"true"}, Binds: test.binds})
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got %v, want an error with %q", test.name, err, test.want)
+		}
+		if err := c.client.RemoveContainer(t.Context(), name); err != nil {
+			t.Error(err)
+		}
+	}
+	c.start(t, engine.ContainerSpec{Binds: []engine.Bind{etc}})
 }
 
 func (c *contract) lifecycle(t *testing.T) {
