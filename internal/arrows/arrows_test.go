@@ -61,6 +61,16 @@ func TestLibrariesAreImportedInOnePlace(t *testing.T) {
 	}
 }
 
+// A JSON Schema library costs start-up time, which every docker workspace pays
+// twice: the binary only embeds the finished schema.
+func TestNoSchemaLibraryInTheBinary(t *testing.T) {
+	for _, dep := range list(t, "-deps", "./cmd/docker-workspace") {
+		if strings.Contains(dep, "jsonschema") {
+			t.Errorf("the binary links %s", dep)
+		}
+	}
+}
+
 func list(t *testing.T, args ...string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...)
