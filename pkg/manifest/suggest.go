@@ -6,8 +6,8 @@ import "strings"
 func nearest(got string, names []string) string {
 	best, bestDistance := "", 3
 	for _, name := range names {
-		// Half of a short name is not near.
-		if d := editDistance(strings.ToLower(got), name); d < bestDistance && 2*d <= len(name) {
+		// Half of a name is not near.
+		if d := editDistance(strings.ToLower(got), name); d < bestDistance && 2*d < len(name) {
 			best, bestDistance = name, d
 		}
 	}
