@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"sync"
 
 	"github.com/moby/patternmatcher"
 
@@ -55,11 +54,7 @@ func (e *LocalSourceError) Unwrap() error { return e.Err }
 type Sources struct {
 	allowed []string // absolute; the base directory first
 
-	// The directory that was read from last stays open: a layer reads its
-	// files in order of their names, so the next one is likely beside it.
-	mu     sync.Mutex
-	last   location
-	opened *os.Root
+	dirs dirCache
 }
 
 // OpenSources guards the host's files for one manifest. Relative sources start
@@ -91,16 +86,7 @@ func OpenSources(baseDir string, grants []manifest.PathGrant) (*Sources, error) 
 }
 
 // Close releases the directories that are held open.
-func (s *Sources) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.opened == nil {
-		return nil
-	}
-	opened := s.opened
-	s.opened = nil
-	return opened.Close()
-}
+func (s *Sources) Close() error { return s.dirs.close() }
 
 // HostFile is one file, directory or link of the host, as it was when it was
 // looked at.
@@ -148,19 +134,7 @@ func (f *HostFile) changed(err error) error {
 }
 
 func (s *Sources) openFile(f *HostFile) (*os.File, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if at := f.at.dir(); s.opened == nil || s.last != at {
-		dir, err := openDir(f.src, at)
-		if err != nil {
-			return nil, f.changed(err)
-		}
-		if s.opened != nil {
-			_ = s.opened.Close() // only read from
-		}
-		s.opened, s.last = dir, at
-	}
-	file, err := s.opened.OpenFile(path.Base(f.at.rel), os.O_RDONLY|openFlags, 0)
+	file, err := s.dirs.open(f.src, f.at.dir(), path.Base(f.at.rel))
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return nil, &LocalSourceError{Src: f.src, Child: f.Rel, Reason: Unreadable, Hint: "it cannot be read", Err: err}
