@@ -90,28 +90,17 @@ func proxyToEngine(t *testing.T) string {
 	if !ok {
 		return eng.Host()
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			server, err := net.Dial("unix", socket)
-			if err != nil {
-				client.Close()
-				continue
-			}
-			// Either side may go away first: that ends the copies.
-			go func() { _, _ = io.Copy(server, client); _ = server.(*net.UnixConn).CloseWrite() }()
-			go func() { _, _ = io.Copy(client, server); client.Close() }()
+	address := serve(t, func(client net.Conn) {
+		server, err := net.Dial("unix", socket)
+		if err != nil {
+			client.Close()
+			return
 		}
-	}()
-	return "tcp://" + l.Addr().String()
+		// Either side may go away first: that ends the copies.
+		go func() { _, _ = io.Copy(server, client); _ = server.(*net.UnixConn).CloseWrite() }()
+		go func() { _, _ = io.Copy(client, server); client.Close() }()
+	})
+	return "tcp://" + address.String()
 }
 
 // On a terminal: a prompt, the size of the window, and the exit code.

@@ -35,8 +35,8 @@ func waitForPort(t *testing.T, port int) {
 	t.Fatalf("nothing listens on port %d", port)
 }
 
-// silentServer accepts connections and never answers.
-func silentServer(t *testing.T) (port int) {
+// serve hands every connection to a port of the loopback to handle.
+func serve(t *testing.T, handle func(net.Conn)) *net.TCPAddr {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -49,10 +49,16 @@ func silentServer(t *testing.T) (port int) {
 			if err != nil {
 				return
 			}
-			t.Cleanup(func() { conn.Close() })
+			handle(conn)
 		}
 	}()
-	return l.Addr().(*net.TCPAddr).Port
+	return l.Addr().(*net.TCPAddr)
+}
+
+// silentServer accepts connections and never answers.
+func silentServer(t *testing.T) (port int) {
+	t.Helper()
+	return serve(t, func(conn net.Conn) { t.Cleanup(func() { conn.Close() }) }).Port
 }
 
 // gitServer runs a git server in a container on a network of its own, and
